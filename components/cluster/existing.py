@@ -1,0 +1,56 @@
+"""A cluster that others run. A stack on it declares namespaced objects only."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import pulumi
+import pulumi_kubernetes
+from gpuyard.components.spec import Spec
+from pydantic import Field
+
+KubernetesVersion = Annotated[str, Field(pattern=r"^1\.[0-9]{2}$")]
+"""A minor version of Kubernetes, quoted: "1.35"."""
+
+
+class KubeconfigSpec(Spec):
+    """A cluster's address and who one is there, as kubectl has it."""
+
+    kubeconfig: Annotated[str, Field(min_length=1)] = "~/.kube/config"
+    """Path of a kubeconfig file on the machine that deploys. Its credentials never enter the stack's state."""
+    context: Annotated[str, Field(min_length=1)]
+    """Context in that file. It also identifies the cluster, so renaming it is not a change of cluster by itself."""
+    kubernetes: KubernetesVersion
+    """Minor version that the cluster runs."""
+
+
+class ClusterSpec(KubeconfigSpec):
+    """A cluster that others run."""
+
+    cloud: Literal["existing"]
+    prometheus: Annotated[str, Field(pattern=r"^https?://[^\s/]+(/\S*)?$")] | None = None
+    """Address of the cluster's Prometheus, for autoscaling by load; without it an endpoint's replicas are fixed."""
+
+
+class Cluster(pulumi.ComponentResource):
+    """The way into a cluster that exists already."""
+
+    kubernetes: pulumi_kubernetes.Provider
+    """Provider for everything inside the cluster."""
+
+    def __init__(self, name: str, spec: KubeconfigSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("gpuyard:index:ExistingCluster", name, spec.model_dump(mode="json"), opts)
+        self.kubernetes = pulumi_kubernetes.Provider(
+            name, **provider_inputs(name, spec), opts=pulumi.ResourceOptions(parent=self)
+        )
+        self.register_outputs({})
+
+
+def provider_inputs(name: str, spec: KubeconfigSpec) -> dict[str, str | bool]:
+    """Inputs of the Kubernetes provider: a fixed identifier, or an edit of the kubeconfig would replace everything."""
+    return {
+        "kubeconfig": spec.kubeconfig,
+        "context": spec.context,
+        "cluster_identifier": f"{name}/{spec.context}",
+        "enable_server_side_apply": True,
+    }

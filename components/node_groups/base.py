@@ -1,0 +1,73 @@
+"""What every node group says, whatever its cloud."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from gpuyard import catalogue
+from gpuyard.components.spec import LabelKey, LabelValue, Spec
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
+
+GROUP_LABEL = "gpuyard.io/node-group"
+"""Every node carries its group's name under this key; pods select a group by it."""
+
+
+def _known_machine(name: str) -> str:
+    return catalogue.machine(name).name
+
+
+MachineName = Annotated[str, AfterValidator(_known_machine)]
+"""A machine of the catalogue."""
+
+
+class Nodes(Spec):
+    """Numbers of nodes, always totals over all zones."""
+
+    min: NonNegativeInt
+    """The scaler keeps at least so many nodes."""
+    initial: NonNegativeInt | None = None
+    """Nodes at creation; `min` when left out. Later the scaler owns the number."""
+    max: PositiveInt
+    """The scaler never goes above this; quota and cost are judged by it."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.min > self.max:
+            raise ValueError(f"min {self.min} is above max {self.max}: raise max or lower min")
+        if self.initial is not None and not self.min <= self.initial <= self.max:
+            raise ValueError(
+                f"initial {self.initial} is outside min {self.min} to max {self.max}: choose a number between"
+            )
+        return self
+
+    @property
+    def start(self) -> int:
+        """Nodes at creation."""
+        return self.min if self.initial is None else self.initial
+
+
+class Taint(Spec):
+    """A Kubernetes taint."""
+
+    key: LabelKey
+    value: LabelValue = ""
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
+
+
+class NodeGroupSpec(Spec):
+    """Machines of one kind that scale as one."""
+
+    machine: MachineName
+    """Machine type, as its cloud names it; `gpuyard machines` of the catalogue."""
+    labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
+    """Labels of every node, beside those that gpuyard sets."""
+
+
+def accelerator_taints(machine: catalogue.Machine) -> list[Taint]:
+    """Keeps pods without an accelerator off expensive nodes. GKE sets the same taint itself on its GPU pools."""
+    return [Taint(key=machine.resource, value="present")] if machine.resource else []
+
+
+def node_labels(name: str, labels: dict[str, str]) -> dict[str, str]:
+    """The labels of every node of the group called `name`."""
+    return {**labels, GROUP_LABEL: name}

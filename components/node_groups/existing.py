@@ -1,0 +1,40 @@
+"""Node groups of a cluster that is there already: an inventory, nothing is created."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import pulumi
+from gpuyard.components.node_groups.base import NodeGroupSpec as BaseNodeGroupSpec
+from gpuyard.components.spec import LabelKey, LabelValue, Usd
+from pydantic import Field, PositiveInt, model_validator
+
+
+class NodeGroupSpec(BaseNodeGroupSpec):
+    """Nodes of one kind that somebody else runs."""
+
+    count: PositiveInt
+    """Nodes that the group has."""
+    selector: dict[LabelKey, LabelValue] = Field(default_factory=dict)
+    """Labels that these nodes, and no others, carry already. Pods select the group by them."""
+    usd_hour: Usd | None = None
+    """Amortised price of one node an hour: purchase over its life, power, space, people. Unknown when left out."""
+
+    @model_validator(mode="after")
+    def _selectable(self) -> Self:
+        if not self.selector:
+            raise ValueError("selector is empty, so no pod could find these nodes: give the labels that they carry")
+        return self
+
+
+class NodeGroup(pulumi.ComponentResource):
+    """Nodes that exist already, so that quota, cost and placement know of them. It has no children."""
+
+    def __init__(self, name: str, spec: NodeGroupSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("gpuyard:index:NodeInventory", name, spec.model_dump(mode="json"), opts)
+        self.register_outputs({})
+
+
+def node_selector(_name: str, spec: NodeGroupSpec) -> dict[str, str]:
+    """The labels by which a pod finds a node of the group."""
+    return dict(spec.selector)

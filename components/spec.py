@@ -1,0 +1,45 @@
+"""The base of every spec, and the scalar types that specs share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Manifest = dict[str, Any]
+"""One Kubernetes object as plain data."""
+
+Name = Annotated[str, Field(pattern=r"^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$")]
+"""A map key that becomes a Kubernetes name: at most 40 lower-case letters, digits and dashes, a letter first."""
+
+LabelKey = Annotated[
+    str, Field(pattern=r"^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$")
+]
+"""A Kubernetes label key: an optional DNS prefix and a name of at most 63 characters."""
+
+LabelValue = Annotated[str, Field(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$")]
+"""A Kubernetes label value: at most 63 characters."""
+
+Quantity = Annotated[str, Field(pattern=r"^[1-9][0-9]*(Mi|Gi|Ti)$")]
+"""An amount of bytes in the binary units of Kubernetes, such as 200Gi."""
+
+Cidr = Annotated[str, Field(pattern=r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$")]
+"""An IPv4 network such as 10.40.0.0/16."""
+
+Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""US dollars."""
+
+
+class Spec(BaseModel):
+    """Plain values that are known before anything runs: never an Output, never a secret."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+class SecretKey(Spec):
+    """Where a secret value lies: a key of a Kubernetes Secret that exists in the namespace of its user."""
+
+    secret: Name
+    """Name of the Secret."""
+    key: Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]{1,253}$")]
+    """Key inside the Secret."""

@@ -1,0 +1,70 @@
+"""Accelerators: what node groups can grow to, and what tenants may take of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpuyard import catalogue
+from gpuyard.review.node_groups import NodeGroup
+
+TENANT = "gpuyard:index:Tenant"
+ENDPOINT = "gpuyard:index:Endpoint"
+
+Json = dict[str, Any]
+
+
+def capacity(groups: list[NodeGroup], resources: list[Mapping[str, Any]]) -> Json:
+    """The capacity part of a resource document. Autoscaler maxima count, not today's nodes."""
+    lines = [_line(group) for group in groups]
+    accelerators: dict[str, int] = {}
+    for line in lines:
+        if line["accelerator"] and line["accelerators"]["max"]:
+            accelerators[line["accelerator"]] = accelerators.get(line["accelerator"], 0) + line["accelerators"]["max"]
+    return {
+        "groups": lines,
+        "accelerators": dict(sorted(accelerators.items())),
+        "total": sum(accelerators.values()),
+        "tenants": _tenants(resources),
+    }
+
+
+def known_machine(name: str | None) -> catalogue.Machine | None:
+    """The catalogue's row, or None: a program may use machines that the catalogue lacks."""
+    try:
+        return catalogue.machine(name) if name else None
+    except catalogue.Unknown:
+        return None
+
+
+def _line(group: NodeGroup) -> Json:
+    machine = known_machine(group.machine)
+    each = machine.accelerators if machine else None
+    nodes = {"min": group.minimum, "initial": group.initial, "max": group.maximum}
+    return {
+        "urn": group.urn,
+        "name": group.name,
+        "cloud": group.cloud,
+        "machine": group.machine,
+        "accelerator": machine.accelerator if machine else None,
+        "resource": machine.resource if machine else None,
+        "accelerators_a_node": each,
+        "nodes": nodes,
+        "accelerators": {k: None if n is None or each is None else n * each for k, n in nodes.items()},
+    }
+
+
+def _tenants(resources: list[Mapping[str, Any]]) -> Json:
+    tenants: Json = {}
+    for tenant in (r for r in resources if r["type"] == TENANT):
+        shares = tenant["inputs"].get("accelerators") or {}
+        tenants[tenant["name"]] = {
+            group: {"quota": share.get("quota") or 0, "borrow": share.get("borrow") or 0, "endpoints_max": 0}
+            for group, share in sorted(shares.items())
+        }
+    for endpoint in (r for r in resources if r["type"] == ENDPOINT):
+        inputs = endpoint["inputs"]
+        groups = tenants.setdefault(inputs["tenant"], {})
+        share = groups.setdefault(inputs["on"], {"quota": 0, "borrow": 0, "endpoints_max": 0})
+        share["endpoints_max"] += inputs["replicas"]["max"] * (inputs.get("tensor_parallel") or 1)
+    return dict(sorted(tenants.items()))

@@ -1,0 +1,115 @@
+"""What a stack costs a month: at its smallest, at creation, and at the most that its scalers may reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpuyard import catalogue
+from gpuyard.review.capacity import TENANT, known_machine
+from gpuyard.review.node_groups import NodeGroup
+
+HOURS_A_MONTH = 730
+"""A twelfth of a year of 8,760 hours, as the clouds' own calculators count."""
+
+BOUNDS = ("min", "initial", "max")
+
+Json = dict[str, Any]
+
+
+def cost(groups: list[NodeGroup], resources: list[Mapping[str, Any]]) -> Json:
+    """The cost part of a resource document, in US dollars. A price that is not known is null, never 0."""
+    lines = [_line(group) for group in groups]
+    known = [line for line in lines if line["month"]]
+    total = {bound: round(sum(line["month"][bound] for line in known), 2) for bound in BOUNDS}
+    tenants = _tenants(lines, resources)
+    quotas = [tenant["quota"] for tenant in tenants.values()]
+    complete = len(known) == len(lines) and None not in quotas
+    return {
+        "currency": "USD",
+        "hours_a_month": HOURS_A_MONTH,
+        "lines": lines,
+        "total": total,
+        "unknown": [line["urn"] for line in lines if not line["month"]],
+        "tenants": tenants,
+        "shared": round(total["max"] - sum(quotas), 2) if complete and tenants else None,
+    }
+
+
+def _line(group: NodeGroup) -> Json:
+    machine = known_machine(group.machine)
+    price = _price(group)
+    nodes = {"min": group.minimum, "initial": group.initial, "max": group.maximum}
+    charged = {bound: _charged(group, count) for bound, count in nodes.items()}
+    each = machine.accelerators if machine else 0
+    return {
+        "urn": group.urn,
+        "name": group.name,
+        "group": group.name,
+        "machine": group.machine,
+        "market": group.market,
+        "region": group.region,
+        "usd_hour": price.usd_hour if price else None,
+        "source": price.source if price else None,
+        "date": price.date if price else None,
+        "accelerators_a_node": each,
+        "nodes": nodes,
+        "gpu_hours": {bound: None if n is None else n * each * HOURS_A_MONTH for bound, n in nodes.items()},
+        "month": _month(price, charged),
+    }
+
+
+def _price(group: NodeGroup) -> catalogue.Price | None:
+    if group.market == "owned":
+        if group.usd_hour is None:
+            return None
+        return catalogue.Price(usd_hour=group.usd_hour, source="the stack: amortised by its owner", date="")
+    if group.machine is None or group.region is None:
+        return None
+    # EC2 capacity reservations and Compute Engine reservations are charged at the on-demand rate, used or not.
+    market = "on_demand" if group.market == "reservation" else group.market
+    return catalogue.price(group.cloud, group.region, group.machine, market)
+
+
+def _charged(group: NodeGroup, nodes: int | None) -> int | None:
+    """Machines that are paid for: a reservation is charged while idle."""
+    if nodes is None or group.market != "reservation":
+        return nodes
+    return max(nodes, group.reserved if group.reserved is not None else group.maximum or 0)
+
+
+def _month(price: catalogue.Price | None, charged: Mapping[str, int | None]) -> Json | None:
+    if price is None:
+        return None
+    month: Json = {}
+    for bound, count in charged.items():
+        if count is None:
+            return None
+        month[bound] = round(count * price.usd_hour * HOURS_A_MONTH, 2)
+    return month
+
+
+def _tenants(lines: list[Json], resources: list[Mapping[str, Any]]) -> Json:
+    accelerator_month = {
+        line["group"]: line["usd_hour"] / line["accelerators_a_node"] * HOURS_A_MONTH
+        for line in lines
+        if line["usd_hour"] is not None and line["accelerators_a_node"]
+    }
+    tenants: Json = {}
+    for tenant in (r for r in resources if r["type"] == TENANT):
+        shares = tenant["inputs"].get("accelerators") or {}
+        quota = {group: share.get("quota") or 0 for group, share in shares.items()}
+        worst = {group: quota[group] + (share.get("borrow") or 0) for group, share in shares.items()}
+        tenants[tenant["name"]] = {
+            "quota": _sum(quota, accelerator_month),
+            "worst": _sum(worst, accelerator_month),
+            "budget": tenant["inputs"].get("monthly_budget"),
+        }
+    return dict(sorted(tenants.items()))
+
+
+def _sum(accelerators: Mapping[str, int], month: Mapping[str, float]) -> float | None:
+    """Dollars a month of so many accelerators of each group; None where a group's price is not known."""
+    if any(count and group not in month for group, count in accelerators.items()):
+        return None
+    return round(sum(count * month.get(group, 0.0) for group, count in accelerators.items()), 2)

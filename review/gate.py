@@ -1,0 +1,95 @@
+"""The gate: a program judges itself before it declares anything.
+
+A gate in the program stops mistakes. Whoever may edit the program, or holds the credentials, is stopped elsewhere:
+by continuous integration that takes rules and limits from the base branch, and by admission in the cluster.
+"""
+
+from __future__ import annotations
+
+import datetime
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pulumi
+from gpuyard.review import recording as recordings
+from gpuyard.review.evaluate import find_policies
+from gpuyard.review.findings import Finding
+from gpuyard.review.judge import Review, judge
+from gpuyard.review.recording import Recording
+from pulumi.runtime import settings
+
+SECONDS = 120
+"""A program that is not built after so long is refused: the gate never waits for ever."""
+
+
+def gated(build: Callable[[], object]) -> None:
+    """Runs `build`, unless a rule denies what it would declare.
+
+    An update is refused before anything is declared. A preview declares everything, so that the whole plan and each
+    finding show, and fails at its end. `destroy` does not run the program, and is never refused.
+    """
+    if recordings.under_recorder():
+        build()
+        return
+    review = _review(build)
+    for finding in review.findings:
+        (pulumi.log.error if finding.denies else pulumi.log.warn)(_sentence(finding))
+    if not review.refused:
+        build()
+        return
+    denied = sum(finding.denies for finding in review.findings)
+    refusal = pulumi.RunError(
+        f"gpuyard: {denied} finding{'s' if denied > 1 else ''} of {review.engine}: nothing is deployed"
+    )
+    if pulumi.runtime.is_dry_run():
+        build()
+    raise refusal
+
+
+def _review(build: Callable[[], object]) -> Review:
+    try:
+        directory = Path(pulumi.runtime.get_root_directory())
+        date = datetime.datetime.now(datetime.UTC).date().isoformat()
+        return judge(_record(build, directory), find_policies(directory), date=date)
+    except pulumi.RunError:
+        raise
+    except BaseException as error:
+        # Whatever went wrong, an undecided gate is shut; a traceback would hide the reason.
+        raise pulumi.RunError(f"gpuyard: the gate could not decide, so nothing is deployed: {error}") from error
+
+
+def _record(build: Callable[[], object], directory: Path) -> Recording:
+    """Records the program in a thread of its own, where it has its own event loop and sees no engine."""
+    config, secret_keys = recordings.blinded_config()
+    answer: list[Recording | BaseException] = []
+    upstream = settings.get_monitor()
+
+    def work() -> None:
+        try:
+            answer.append(
+                recordings.record(
+                    build,
+                    project=pulumi.get_project(),
+                    stack=pulumi.get_stack(),
+                    config=config,
+                    secret_keys=secret_keys,
+                    directory=directory,
+                    upstream=upstream,
+                )
+            )
+        except BaseException as error:
+            answer.append(error)
+
+    thread = threading.Thread(target=work, name="gpuyard-gate", daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    if not answer:
+        raise pulumi.RunError(f"gpuyard: the gate could not decide: the program is not built after {SECONDS} s")
+    if isinstance(answer[0], BaseException):
+        raise answer[0]
+    return answer[0]
+
+
+def _sentence(finding: Finding) -> str:
+    return f"{finding.rule}: {finding.urn.rpartition('::')[2]}{finding.path}: {finding.message} {finding.remediation}"

@@ -1,0 +1,42 @@
+"""From a recorded program to a verdict: the one way that the review, the gate and the tests take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuyard.review import document as documents
+from gpuyard.review.capacity import capacity
+from gpuyard.review.cost import cost
+from gpuyard.review.document import Document
+from gpuyard.review.evaluate import Policies, environment_of, evaluate
+from gpuyard.review.findings import Finding
+from gpuyard.review.node_groups import node_groups
+from gpuyard.review.recording import Recording
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A stack, as it would be, and what the rules say of it."""
+
+    document: Document
+    findings: list[Finding]
+    engine: str
+    """The engine that answered, with its version."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether a finding denies the deployment."""
+        return any(finding.denies for finding in self.findings)
+
+
+def judge(recording: Recording, policies: Policies, *, date: str) -> Review:
+    """Judges a recorded program as of `date` (YYYY-MM-DD).
+
+    Raises GateError when the rules cannot be applied as a whole.
+    """
+    document = documents.build(recording, date=date, environment=environment_of(recording.stack, policies))
+    groups = node_groups(document["resources"])
+    document["capacity"] = capacity(groups, document["resources"])
+    document["cost"] = cost(groups, document["resources"])
+    verdict = evaluate(document, policies)
+    return Review(document, verdict.findings, verdict.engine)

@@ -1,0 +1,188 @@
+"""Finds the node groups in a resource document, whatever program and cloud they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+GROUP_LABEL = "gpuyard.io/node-group"
+EKS = "aws:eks/nodeGroup:NodeGroup"
+GKE = "gcp:container/nodePool:NodePool"
+INVENTORY = "gpuyard:index:NodeInventory"
+LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+GKE_CLUSTER = "gcp:container/cluster:Cluster"
+
+ZONES_OF_A_REGION = 3
+"""A regional GKE cluster that names no zones runs its node pools in three. Source: GKE's NodePool.locations."""
+
+Resource = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """Nodes that scale as one. Counts are totals over all zones; None is not known yet."""
+
+    urn: str
+    name: str
+    cloud: str
+    region: str | None
+    machine: str | None
+    market: str
+    """on_demand, spot, reservation or owned."""
+    minimum: int | None
+    initial: int | None
+    maximum: int | None
+    reserved: int | None = None
+    """Machines of the reservation, charged while idle, where the program says how many."""
+    usd_hour: float | None = None
+    """Price of one owned machine an hour, as its owner says."""
+
+
+def node_groups(resources: list[Resource]) -> list[NodeGroup]:
+    """Every node group of the document, in the order of the document."""
+    by_urn = {resource["urn"]: resource for resource in resources}
+    return [found for resource in resources for found in _read(resource, by_urn)]
+
+
+def _read(resource: Resource, by_urn: Mapping[str, Resource]) -> Iterator[NodeGroup]:
+    match resource["type"]:
+        case "aws:eks/nodeGroup:NodeGroup":
+            yield _eks(resource, by_urn)
+        case "gcp:container/nodePool:NodePool":
+            yield _gke(resource, by_urn)
+        case "gpuyard:index:NodeInventory":
+            yield _inventory(resource)
+
+
+def _eks(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
+    inputs = resource["inputs"]
+    template = next((t for t in _dependencies(resource, by_urn) if t["type"] == LAUNCH_TEMPLATE), None)
+    template_inputs = template["inputs"] if template else {}
+    scaling = _mapping(inputs.get("scalingConfig"))
+    reservation = _mapping(template_inputs.get("capacityReservationSpecification"))
+    reserved = bool(_mapping(reservation.get("capacityReservationTarget")))
+    market = "spot" if inputs.get("capacityType") == "SPOT" else "reservation" if reserved else "on_demand"
+    return NodeGroup(
+        urn=resource["urn"],
+        name=_group_name(inputs.get("labels"), resource),
+        cloud="aws",
+        region=_aws_region(resource, by_urn),
+        machine=_text(_first(inputs.get("instanceTypes"))) or _text(template_inputs.get("instanceType")),
+        market=market,
+        minimum=_number(scaling.get("minSize")),
+        initial=_number(scaling.get("desiredSize")),
+        maximum=_number(scaling.get("maxSize")),
+        reserved=_reserved_count(resource, by_urn) if reserved else None,
+    )
+
+
+def _gke(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
+    inputs = resource["inputs"]
+    config = _mapping(inputs.get("nodeConfig"))
+    cluster = next((c for c in _dependencies(resource, by_urn) if c["type"] == GKE_CLUSTER), None)
+    location = _text(inputs.get("location")) or (_text(cluster["inputs"].get("location")) if cluster else None)
+    zones = _zones(inputs, cluster, location)
+    scaling = _mapping(inputs.get("autoscaling"))
+    fixed = _times(_number(inputs.get("nodeCount")), zones)
+    initial = _times(_number(inputs.get("initialNodeCount")), zones)
+    minimum, maximum = fixed, fixed
+    if scaling:
+        minimum = _total(scaling, "totalMinNodeCount", "minNodeCount", zones)
+        maximum = _total(scaling, "totalMaxNodeCount", "maxNodeCount", zones)
+    affinity = _mapping(config.get("reservationAffinity")).get("consumeReservationType")
+    reserved = affinity == "SPECIFIC_RESERVATION"
+    market = "spot" if config.get("spot") is True else "reservation" if reserved else "on_demand"
+    return NodeGroup(
+        urn=resource["urn"],
+        name=_group_name(config.get("labels"), resource),
+        cloud="gcp",
+        region=_gcp_region(location),
+        machine=_text(config.get("machineType")),
+        market=market,
+        minimum=minimum,
+        initial=initial if initial is not None else minimum,
+        maximum=maximum,
+        reserved=_reserved_count(resource, by_urn) if reserved else None,
+    )
+
+
+def _inventory(resource: Resource) -> NodeGroup:
+    inputs = resource["inputs"]
+    count = _number(inputs.get("count"))
+    price = inputs.get("usd_hour")
+    return NodeGroup(
+        urn=resource["urn"],
+        name=resource["name"],
+        cloud="onprem",
+        region=None,
+        machine=_text(inputs.get("machine")),
+        market="owned",
+        minimum=count,
+        initial=count,
+        maximum=count,
+        usd_hour=float(price) if isinstance(price, int | float) and not isinstance(price, bool) else None,
+    )
+
+
+def _dependencies(resource: Resource, by_urn: Mapping[str, Resource]) -> Iterator[Resource]:
+    for urn in resource["options"].get("depends_on", []):
+        if urn in by_urn:
+            yield by_urn[urn]
+
+
+def _reserved_count(resource: Resource, by_urn: Mapping[str, Resource]) -> int | None:
+    """The component around the group says how many machines the reservation has; the cloud's own inputs do not."""
+    parent = by_urn.get(resource["parent"])
+    return _number(_mapping(parent["inputs"].get("capacity")).get("count")) if parent else None
+
+
+def _aws_region(resource: Resource, by_urn: Mapping[str, Resource]) -> str | None:
+    own = _text(resource["inputs"].get("region"))
+    provider = by_urn.get(resource["provider"])
+    return own or (_text(provider["inputs"].get("region")) if provider else None)
+
+
+def _gcp_region(location: str | None) -> str | None:
+    if location is None:
+        return None
+    region, _, zone = location.rpartition("-")
+    return region if len(zone) == 1 else location
+
+
+def _zones(inputs: Resource, cluster: Resource | None, location: str | None) -> int:
+    for source in (inputs, cluster["inputs"] if cluster else {}):
+        named = source.get("nodeLocations")
+        if isinstance(named, list) and named:
+            return len(named)
+    return 1 if location is not None and location != _gcp_region(location) else ZONES_OF_A_REGION
+
+
+def _total(scaling: Mapping[str, Any], total: str, per_zone: str, zones: int) -> int | None:
+    if scaling.get(total) is not None:
+        return _number(scaling[total])
+    return _times(_number(scaling.get(per_zone, 0)), zones)
+
+
+def _times(count: int | None, zones: int) -> int | None:
+    return None if count is None else count * zones
+
+
+def _group_name(labels: Any, resource: Resource) -> str:
+    return _text(_mapping(labels).get(GROUP_LABEL)) or str(resource["name"])
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and value else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,24 @@
+"""The report as JSON: the resource document, the findings and the verdict."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from gpuyard.review import document as documents
+from gpuyard.review.judge import Review
+
+
+def to_json(reviews: list[Review]) -> str:
+    """One JSON text for all reviews; equal reviews give equal bytes. Secret values are null."""
+    return json.dumps([_review(review) for review in reviews], indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _review(review: Review) -> dict[str, Any]:
+    return {
+        "document": documents.public(review.document),
+        "engine": review.engine,
+        "findings": [asdict(finding) for finding in review.findings],
+        "verdict": "refused" if review.refused else "may deploy",
+    }

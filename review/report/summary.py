@@ -1,0 +1,70 @@
+"""What every report shows of a resource document, before it is laid out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+STACK = "pulumi:pulumi:Stack"
+PROVIDER = "pulumi:providers:"
+OUTERMOST = 2
+"""Components are told apart down to this depth: the platform and its parts."""
+
+Resource = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the program and the resources that it declares."""
+
+    name: str
+    kind: str
+    resources: int
+    types: list[tuple[str, int]]
+
+
+def parts(resources: list[Resource]) -> list[Part]:
+    """The components of a program, each with the resources below it, counted by type; loose resources come last."""
+    by_urn = {resource["urn"]: resource for resource in resources}
+    counts: dict[str, Counter[str]] = {}
+    for resource in resources:
+        if resource["custom"] and not resource["type"].startswith(PROVIDER):
+            counts.setdefault(_part_of(resource, by_urn), Counter())[short_type(resource["type"])] += 1
+    found = [_part(by_urn.get(urn), counter) for urn, counter in counts.items()]
+    return sorted(found, key=lambda part: (not part.kind, part.kind, part.name))
+
+
+def short_type(type_: str) -> str:
+    """`aws:eks/nodeGroup:NodeGroup` as `eks.NodeGroup`, `kubernetes:apps/v1:Deployment` as `Deployment`."""
+    package, _, rest = type_.partition(":")
+    module, _, name = rest.rpartition(":")
+    return name if package == "kubernetes" or module == "index" else f"{module.split('/')[0]}.{name}"
+
+
+def money(value: float | None) -> str:
+    """US dollars without cents; `?` where a price is not known."""
+    return "?" if value is None else f"${value:,.0f}"
+
+
+def span(bounds: Mapping[str, Any], unit: str = "") -> str:
+    """`1 to 4`, or `3` where the bounds agree."""
+    low, high = (("?" if bounds[key] is None else f"{bounds[key]:,}") for key in ("min", "max"))
+    return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+
+
+def _part_of(resource: Resource, by_urn: Mapping[str, Resource]) -> str:
+    components: list[str] = []
+    parent = by_urn.get(resource["parent"])
+    while parent is not None and parent["type"] != STACK:
+        if not parent["custom"]:
+            components.insert(0, parent["urn"])
+        parent = by_urn.get(parent["parent"])
+    return components[:OUTERMOST][-1] if components else ""
+
+
+def _part(component: Resource | None, counter: Counter[str]) -> Part:
+    types = sorted(counter.items(), key=lambda item: (-item[1], item[0]))
+    name, kind = (component["name"], short_type(component["type"])) if component else ("(no component)", "")
+    return Part(name, kind, counter.total(), types)

@@ -1,0 +1,119 @@
+"""The report in a terminal: what would be created, what it costs, which quota it uses, which rule it breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuyard.review.findings import Finding
+from gpuyard.review.judge import Review
+from gpuyard.review.report.summary import money, parts, span
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+SEVERITY = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
+
+
+def print_review(review: Review, console: Console) -> None:
+    """Prints one review."""
+    document = review.document
+    console.print(Text.assemble((f"{document['stack']}", "bold"), f"  {document['environment']}, {document['date']}"))
+    console.print(Padding(Group(*_sections(review)), (0, 0, 0, 2)))
+    console.print(_verdict(review), "")
+
+
+def print_cost(review: Review, console: Console) -> None:
+    """Prints what one stack costs."""
+    document = review.document
+    console.print(Text.assemble((f"{document['stack']}", "bold"), f"  {document['environment']}, {document['date']}"))
+    tables: list[RenderableType] = [_node_groups(document)]
+    if document["capacity"]["tenants"]:
+        tables += ["", _tenants(document)]
+    console.print(Padding(Group(*tables), (0, 0, 0, 2)), "")
+
+
+def _sections(review: Review) -> list[RenderableType]:
+    sections: list[RenderableType] = [_created(review.document["resources"])]
+    if review.document["cost"]["lines"]:
+        sections += ["", _node_groups(review.document)]
+    if review.document["capacity"]["tenants"]:
+        sections += ["", _tenants(review.document)]
+    if review.findings:
+        sections += ["", *(_finding(finding) for finding in review.findings)]
+    return sections
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    for column in columns:
+        right = column.startswith(">")
+        table.add_column(column.removeprefix(">"), justify="right" if right else "left", overflow="fold")
+    return table
+
+
+def _created(resources: list[Any]) -> Table:
+    table = _table("Creates", "part", "kind", ">resources", "of which")
+    for part in parts(resources):
+        kinds = ", ".join(f"{count} {name}" if count > 1 else name for name, count in part.types)
+        table.add_row(part.name, part.kind, str(part.resources), kinds)
+    return table
+
+
+def _node_groups(document: Any) -> Table:
+    table = _table(
+        "Costs a month", "group", "machine", "accelerators", ">nodes", "market", ">USD/h", ">min", ">start", ">max"
+    )
+    lines = {line["urn"]: line for line in document["capacity"]["groups"]}
+    for line in document["cost"]["lines"]:
+        group = lines[line["urn"]]
+        accelerators = f"{span(group['accelerators'])} {group['accelerator']}" if group["accelerator"] else ""
+        price = "?" if line["usd_hour"] is None else f"{line['usd_hour']:.2f}"
+        month = line["month"] or dict.fromkeys(("min", "initial", "max"))
+        row = (line["group"], line["machine"] or "?", accelerators, span(line["nodes"]), line["market"], price)
+        table.add_row(*row, *(money(month[bound]) for bound in ("min", "initial", "max")))
+    total = document["cost"]["total"]
+    known = "known prices" if document["cost"]["unknown"] else "total"
+    table.add_row(Text(known, style="bold"), "", "", "", "", "", *(Text(money(total[b]), style="bold") for b in total))
+    return table
+
+
+def _tenants(document: Any) -> Table:
+    table = _table(
+        "Tenants",
+        "tenant",
+        "accelerators (quota + borrowable, of which endpoints may take)",
+        ">quota",
+        ">worst case",
+        ">budget",
+    )
+    for name, groups in document["capacity"]["tenants"].items():
+        shares = [f"{group} {_share(share)}" for group, share in groups.items()]
+        costs = document["cost"]["tenants"].get(name, {})
+        table.add_row(name, ", ".join(shares), *(money(costs.get(key)) for key in ("quota", "worst", "budget")))
+    return table
+
+
+def _share(share: Any) -> str:
+    borrow = f" + {share['borrow']}" if share["borrow"] else ""
+    return f"{share['quota']}{borrow} ({share['endpoints_max']})"
+
+
+def _finding(finding: Finding) -> Text:
+    style = SEVERITY.get(finding.severity, "")
+    advice = "" if finding.level == "mandatory" else " (advice)"
+    where = f"{finding.urn.rpartition('::')[2]}{finding.path}"
+    text = Text.assemble((f"{finding.severity:8} ", style), (finding.rule, "bold"), advice, f"  {where}\n")
+    text.append(f"         {finding.message}")
+    if finding.remediation:
+        text.append(f"\n         {finding.remediation}", style="dim")
+    return text
+
+
+def _verdict(review: Review) -> Text:
+    denied = sum(finding.denies for finding in review.findings)
+    advice = len(review.findings) - denied
+    counted = f"{denied} denied, {advice} advice, judged by {review.engine}"
+    if denied:
+        return Text.assemble(("  refused ", "bold red"), counted)
+    return Text.assemble(("  may deploy ", "bold green"), counted)
