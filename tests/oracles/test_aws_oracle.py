@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from oracles.aws import CALLS, UNMODELLED, problems
+
+CLUSTER = "aws:eks/cluster:Cluster"
+GROUP = "aws:eks/nodeGroup:NodeGroup"
+TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+ROLE = "aws:iam/role:Role"
+TRUST = {
+    "Version": "2012-10-17",
+    "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}],
+}
+GOOD: dict[str, dict[str, Any]] = {
+    CLUSTER: {
+        "version": "1.35",
+        "roleArn": None,
+        "deletionProtection": True,
+        "enabledClusterLogTypes": ["api", "audit"],
+        "accessConfig": {"authenticationMode": "API", "bootstrapClusterCreatorAdminPermissions": False},
+        "encryptionConfig": {"provider": {"keyArn": None}, "resources": ["secrets"]},
+        "vpcConfig": {
+            "subnetIds": [None, None],
+            "endpointPrivateAccess": True,
+            "endpointPublicAccess": True,
+            "publicAccessCidrs": ["203.0.113.0/24"],
+        },
+        "tags": {"owner": "ml"},
+    },
+    GROUP: {
+        "clusterName": "prod",
+        "nodeRoleArn": "arn:aws:iam::111122223333:role/node",
+        "subnetIds": ["subnet-0123456789abcdef0"],
+        "instanceTypes": ["p5.48xlarge"],
+        "amiType": "AL2023_x86_64_NVIDIA",
+        "capacityType": "ON_DEMAND",
+        "scalingConfig": {"minSize": 0.0, "desiredSize": 2.0, "maxSize": 4.0},
+        "launchTemplate": {"id": None, "version": "1"},
+        "taints": [{"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}],
+        "labels": {"gpuyard.io/node-group": "h100"},
+        "updateConfig": {"maxUnavailable": 1.0},
+        "nodeRepairConfig": {"enabled": True},
+    },
+    TEMPLATE: {
+        "updateDefaultVersion": True,
+        "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1.0},
+        "blockDeviceMappings": [
+            {"deviceName": "/dev/xvda", "ebs": {"volumeSize": 200.0, "volumeType": "gp3", "encrypted": "true"}}
+        ],
+        "networkInterfaces": [
+            {"networkCardIndex": 0.0, "deviceIndex": 0.0, "interfaceType": "interface", "securityGroups": ["sg-1"]},
+            {"networkCardIndex": 1.0, "deviceIndex": 0.0, "interfaceType": "efa-only", "securityGroups": ["sg-1"]},
+        ],
+        "tagSpecifications": [{"resourceType": "instance", "tags": {"owner": "ml"}}],
+        "capacityReservationSpecification": {
+            "capacityReservationPreference": "capacity-reservations-only",
+            "capacityReservationTarget": {"capacityReservationId": "cr-0123456789abcdef0"},
+        },
+        "userData": "TUlNRS1WZXJzaW9uOiAxLjA=",
+    },
+    "aws:eks/addon:Addon": {
+        "clusterName": "prod",
+        "addonName": "vpc-cni",
+        "configurationValues": '{"enableNetworkPolicy": "true"}',
+        "resolveConflictsOnCreate": "OVERWRITE",
+        "resolveConflictsOnUpdate": "OVERWRITE",
+        "podIdentityAssociations": [{"serviceAccount": "aws-node", "roleArn": None}],
+    },
+    "aws:eks/accessEntry:AccessEntry": {
+        "clusterName": "prod",
+        "principalArn": "arn:aws:iam::111122223333:role/platform",
+        "kubernetesGroups": ["fraud-ml"],
+    },
+    "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": {
+        "clusterName": "prod",
+        "principalArn": "arn:aws:iam::111122223333:role/platform",
+        "policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy",
+        "accessScope": {"type": "cluster"},
+    },
+    "aws:eks/podIdentityAssociation:PodIdentityAssociation": {
+        "clusterName": "prod",
+        "namespace": "kube-system",
+        "serviceAccount": "cluster-autoscaler",
+        "roleArn": None,
+    },
+    "aws:ec2/vpc:Vpc": {"cidrBlock": "10.40.0.0/16", "enableDnsHostnames": True, "tags": {"Name": "prod"}},
+    "aws:ec2/subnet:Subnet": {
+        "vpcId": None,
+        "availabilityZone": "us-east-1a",
+        "cidrBlock": "10.40.0.0/19",
+        "mapPublicIpOnLaunch": False,
+    },
+    "aws:ec2/internetGateway:InternetGateway": {"vpcId": None},
+    "aws:ec2/eip:Eip": {"domain": "vpc"},
+    "aws:ec2/natGateway:NatGateway": {"allocationId": None, "subnetId": None},
+    "aws:ec2/routeTable:RouteTable": {"vpcId": None},
+    "aws:ec2/route:Route": {"routeTableId": None, "destinationCidrBlock": "0.0.0.0/0", "natGatewayId": None},
+    "aws:ec2/routeTableAssociation:RouteTableAssociation": {"routeTableId": None, "subnetId": None},
+    "aws:ec2/vpcEndpoint:VpcEndpoint": {
+        "vpcId": None,
+        "vpcEndpointType": "Gateway",
+        "serviceName": "com.amazonaws.us-east-1.s3",
+        "routeTableIds": [None],
+    },
+    ROLE: {"assumeRolePolicy": json.dumps(TRUST), "tags": {"owner": "ml"}},
+    "aws:iam/rolePolicy:RolePolicy": {
+        "role": None,
+        "policy": json.dumps(
+            {
+                "Version": "2012-10-17",
+                "Statement": [{"Effect": "Allow", "Action": ["ec2:DescribeImages"], "Resource": "*"}],
+            }
+        ),
+    },
+    "aws:iam/rolePolicyAttachment:RolePolicyAttachment": {
+        "role": None,
+        "policyArn": "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy",
+    },
+    "aws:kms/key:Key": {"description": "secrets", "enableKeyRotation": True, "deletionWindowInDays": 30.0},
+}
+
+
+def faulty(kind: str, change: Callable[[dict[str, Any]], object]) -> list[str]:
+    inputs = copy.deepcopy(GOOD[kind])
+    change(inputs)
+    return problems({"type": kind, "inputs": inputs})
+
+
+def sets(*path: str | int, to: Any) -> Callable[[dict[str, Any]], object]:
+    def change(inputs: Any) -> None:
+        for step in path[:-1]:
+            inputs = inputs[step]
+        inputs[path[-1]] = to
+
+    return change
+
+
+def drops(key: str) -> Callable[[dict[str, Any]], object]:
+    return lambda inputs: inputs.pop(key)
+
+
+def test_there_is_a_good_example_of_every_type_that_is_checked() -> None:
+    assert GOOD.keys() == CALLS.keys()
+    assert not CALLS.keys() & UNMODELLED.keys()
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_good_resources_have_no_problem(kind: str) -> None:
+    assert problems({"type": kind, "inputs": GOOD[kind]}) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "problem"),
+    [
+        # What the models say
+        (GROUP, sets("amiType", to="AL2023_GPU"), "/amiType: 'AL2023_GPU' is not one of"),
+        (GROUP, sets("capacityType", to="on_demand"), "/capacityType"),
+        (GROUP, sets("taints", 0, "effect", to="NoSchedule"), "/taints/0/effect: 'NoSchedule' is not one of"),
+        (GROUP, sets("scalingConfig", "maxSize", to=0), "/scalingConfig/maxSize: 0 is under 1"),
+        (GROUP, sets("scalingConfig", "minSize", to=1.5), "/scalingConfig/minSize: a whole number is expected"),
+        (GROUP, sets("spot", to=True), "/spot: CreateNodegroupRequest has no such member"),
+        (GROUP, sets("labels", to=["a"]), "/labels: a map is expected"),
+        (GROUP, sets("updateConfig", "maxUnavailablePercentage", to=101), "is over 100"),
+        (GROUP, drops("subnetIds"), "CreateNodegroupRequest needs subnets"),
+        (CLUSTER, drops("roleArn"), "CreateClusterRequest needs roleArn"),
+        (CLUSTER, sets("accessConfig", "authenticationMode", to="IAM"), "/accessConfig/authenticationMode"),
+        (CLUSTER, sets("deletionProtection", to="yes"), "true or false is expected"),
+        (CLUSTER, sets("vpcConfig", to="vpc-1"), "VpcConfigRequest is a structure"),
+        (CLUSTER, sets("name", to="-prod"), "/name: '-prod' does not match"),
+        (TEMPLATE, sets("metadataOptions", "httpTokens", to="yes"), "/metadataOptions/httpTokens"),
+        (TEMPLATE, sets("networkInterfaces", 0, "networkCard", to=1), "has no such member"),
+        (TEMPLATE, sets("instanceType", to="p9.48xlarge"), "/instanceType: 'p9.48xlarge' is not one of"),
+        (TEMPLATE, sets("blockDeviceMappings", 0, "ebs", "volumeType", to="gp4"), "'gp4' is not one of"),
+        ("aws:eks/addon:Addon", sets("resolveConflictsOnCreate", to="FORCE"), "'FORCE' is not one of"),
+        ("aws:eks/addon:Addon", sets("podIdentityAssociations", 0, "roleName", to="x"), "has no such member"),
+        ("aws:ec2/eip:Eip", sets("vpc", to=True), "/vpc: AllocateAddressRequest has no such member"),
+        ("aws:ec2/natGateway:NatGateway", sets("connectivityType", to="internet"), "'internet' is not one of"),
+        (ROLE, sets("maxSessionDuration", to=60), "/maxSessionDuration: 60 is under 3600"),
+        (ROLE, sets("name", to="a b"), "/name: 'a b' does not match"),
+        (ROLE, sets("tags", to={f"t{i}": "" for i in range(51)}), "51 is over 50"),
+        # What they do not
+        (GROUP, sets("instanceTypes", to=["p5.49xlarge"]), "'p5.49xlarge' is not an instance type"),
+        (GROUP, sets("scalingConfig", "desiredSize", to=5), "are not in order"),
+        (GROUP, sets("diskSize", to=100), "excludes diskSize"),
+        (GROUP, sets("taints", to=GOOD[GROUP]["taints"] * 51), "50 at most"),
+        (GROUP, sets("updateConfig", "maxUnavailablePercentage", to=50), "one of them"),
+        (GROUP, sets("nodeRepairConfig", "nodeRepairConfigOverrides", to=[{}]), "all four values"),
+        (GROUP, sets("tags", to={"aws:x": "y"}), "kept for AWS"),
+        (CLUSTER, sets("enabledClusterLogTypes", to=["apis"]), "'apis' is not one of"),
+        (CLUSTER, sets("vpcConfig", "subnetIds", to=["subnet-1"]), "two subnets"),
+        (CLUSTER, sets("vpcConfig", "publicAccessCidrs", to=["10.0.0.0/8"]), "reserved addresses"),
+        (CLUSTER, sets("vpcConfig", "publicAccessCidrs", to=["203.0.113.7/24"]), "is not a network"),
+        (CLUSTER, sets("vpcConfig", to={"subnetIds": [None, None], "endpointPublicAccess": False}), "neither endpoint"),
+        (CLUSTER, sets("encryptionConfig", "resources", to=[]), "encrypts secrets only"),
+        (TEMPLATE, sets("networkInterfaces", 1, "interfaceType", to="efa_only"), "'efa_only' is not one of"),
+        (TEMPLATE, sets("networkInterfaces", 1, "subnetId", to="subnet-1"), "a managed node group refuses it"),
+        (TEMPLATE, sets("iamInstanceProfile", to={"name": "x"}), "a managed node group refuses it"),
+        (TEMPLATE, sets("tagSpecifications", 0, "resourceType", to="vpc"), "is not tagged by a launch template"),
+        (TEMPLATE, sets("blockDeviceMappings", 0, "deviceName", to="xvda"), "is not a device of EC2"),
+        (TEMPLATE, sets("blockDeviceMappings", 0, "ebs", "volumeSize", to=99_999), "GiB is not 1 to 65536"),
+        (TEMPLATE, sets("metadataOptions", "httpPutResponseHopLimit", to=65), "65 is not 1 to 64"),
+        (TEMPLATE, sets("userData", to="#!/bin/bash"), "is not base64"),
+        (TEMPLATE, sets("userData", to="QUFB" * 6000), "bytes are over 16384"),
+        (
+            TEMPLATE,
+            sets("capacityReservationSpecification", "capacityReservationPreference", to="none"),
+            "'none' goes with no target",
+        ),
+        ("aws:eks/addon:Addon", sets("configurationValues", to="enableNetworkPolicy"), "is not a JSON object"),
+        ("aws:eks/accessEntry:AccessEntry", sets("principalArn", to="platform"), "is not a role or a user"),
+        (
+            "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
+            sets("policyArn", to="arn:aws:iam::aws:policy/AdministratorAccess"),
+            "is not an access policy of EKS",
+        ),
+        ("aws:ec2/vpc:Vpc", sets("cidrBlock", to="10.0.0.0/8"), "is not a /16 to a /28"),
+        ("aws:ec2/subnet:Subnet", sets("cidrBlock", to="10.40.0.1/19"), "is not a network"),
+        ("aws:ec2/subnet:Subnet", sets("availabilityZone", to="us-east-1"), "is not a zone"),
+        ("aws:ec2/route:Route", sets("gatewayId", to="igw-1"), "leaves by one way"),
+        ("aws:ec2/vpcEndpoint:VpcEndpoint", sets("subnetIds", to=["subnet-1"]), "not in subnets"),
+        (ROLE, sets("assumeRolePolicy", to="{}"), "is not a policy document"),
+        (ROLE, sets("assumeRolePolicy", to=json.dumps(TRUST).replace("Principal", "Resource")), "a Principal"),
+        ("aws:iam/rolePolicy:RolePolicy", sets("policy", to=json.dumps(TRUST)), "a Resource"),
+        (
+            "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+            sets("policyArn", to="AmazonEKS_CNI_Policy"),
+            "is not a policy",
+        ),
+        ("aws:kms/key:Key", sets("deletionWindowInDays", to=3), "3 is not 7 to 30"),
+    ],
+)
+def test_a_seeded_fault_is_found(kind: str, change: Callable[[dict[str, Any]], object], problem: str) -> None:
+    found = faulty(kind, change)
+    assert any(problem in sentence for sentence in found), found
+
+
+def test_an_aws_type_that_nobody_thought_of_is_a_problem() -> None:
+    assert problems({"type": "aws:s3/bucket:Bucket", "inputs": {}}) != []
+
+
+def test_other_resources_are_none_of_its_business() -> None:
+    assert problems({"type": "kubernetes:core/v1:Pod", "inputs": {"spec": 5}}) == []
+    assert problems({"type": "gpuyard:index:EksCluster", "inputs": {}}) == []
