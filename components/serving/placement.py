@@ -1,0 +1,160 @@
+"""Where an endpoint runs, and whether it can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpuyard import catalogue
+from gpuyard.components.serving import template
+from gpuyard.components.serving.model import StoredModel
+from gpuyard.components.serving.sizing import loaded_bytes
+from gpuyard.components.serving.spec import GB, GIB, EndpointSpec
+
+CLOUD_OF_STORE = {"s3": "aws", "gs": "gcp"}
+"""The only cloud whose clusters give pods an identity for such a store."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A node group, as an endpoint sees it."""
+
+    group: str
+    """Name of the node group."""
+    machine: catalogue.Machine
+    """Machine of its nodes."""
+    nodes: int
+    """Most nodes that the group can have."""
+    selector: Mapping[str, str]
+    """Labels by which a pod finds its nodes."""
+    region: str | None = None
+    """Region of the cluster, where it has one."""
+    prometheus: str | None = None
+    """Address of the Prometheus that the autoscaler asks, and whose operator reads ServiceMonitors. None: there is
+    neither, so no monitor is declared and replicas cannot follow the load."""
+    priority_class: str | None = None
+    """PriorityClass of the pods, where a quota is scoped to one."""
+
+
+def problems(name: str, spec: EndpointSpec, placement: Placement) -> list[str]:
+    """Everything that keeps the endpoint off its node group, a sentence each; empty where nothing does."""
+    engine = template.load(spec.engine)
+    machine = placement.machine
+    where = f"endpoints.{name}"
+    if not machine.accelerators or machine.resource is None:
+        return [
+            f"{where}.on: node group {placement.group} has {machine.name}, which has no accelerator: "
+            "give a node group that has"
+        ]
+    found = [
+        _wrong_accelerator(spec, engine, machine),
+        _spread(spec, machine),
+        _format(spec, engine, machine),
+        _room(spec, placement),
+        _memory(spec, engine, machine),
+        _identity(spec, machine),
+        _region(spec, placement),
+        _load(spec, placement),
+    ]
+    return [f"{where}.{problem}" for problem in found if problem]
+
+
+def _wrong_accelerator(spec: EndpointSpec, engine: template.ServingTemplate, machine: catalogue.Machine) -> str | None:
+    if machine.resource in engine.accelerators:
+        return None
+    return (
+        f"on: {machine.name} offers {machine.resource}, and the image of engine {spec.engine} computes on "
+        f"{', '.join(engine.accelerators)}: give a node group that offers it"
+    )
+
+
+def _spread(spec: EndpointSpec, machine: catalogue.Machine) -> str | None:
+    spread, there = spec.accelerators, machine.accelerators
+    if there % spread == 0:
+        return None
+    why = "is more than" if spread > there else "does not divide"
+    fitting = ", ".join(str(n) for n in range(1, there + 1) if there % n == 0)
+    return f"tensor_parallel: {spread} {why} the {there} accelerators of {machine.name}: give one of {fitting}"
+
+
+def _format(spec: EndpointSpec, engine: template.ServingTemplate, machine: catalogue.Machine) -> str | None:
+    if spec.quantization is None or machine.accelerator is None:
+        return None
+    needed = engine.quantizations[spec.quantization].format
+    accelerator = catalogue.accelerator(machine.accelerator)
+    if needed is None or needed in accelerator.formats:
+        return None
+    unpacked = [value for value, format_ in engine.quantizations.items() if format_.format is None][:3]
+    return (
+        f"quantization: {spec.quantization} needs {needed} arithmetic, which {accelerator.name} ({machine.name}) "
+        f"lacks: choose a node group whose accelerator has it, or a format that is unpacked, such as "
+        f"{', '.join(unpacked)}"
+    )
+
+
+def _room(spec: EndpointSpec, placement: Placement) -> str | None:
+    """One group's nodes against one endpoint. Whether several endpoints fit together is the quota's question."""
+    if spec.accelerators > placement.machine.accelerators:
+        return None
+    a_node = placement.machine.accelerators // spec.accelerators
+    if a_node * placement.nodes >= spec.replicas.max:
+        return None
+    return (
+        f"replicas.max: {spec.replicas.max} replicas of {spec.accelerators} accelerators need "
+        f"{-(-spec.replicas.max // a_node)} nodes, and {placement.group} has at most {placement.nodes}: "
+        f"lower it to {a_node * placement.nodes}, or raise the group's nodes"
+    )
+
+
+def _memory(spec: EndpointSpec, engine: template.ServingTemplate, machine: catalogue.Machine) -> str | None:
+    """A necessary condition only: what passes may still not fit, for caches and activations come on top."""
+    memory = _accelerator_bytes(machine)
+    if engine.weights_share is None or memory == 0:
+        return None
+    each = loaded_bytes(spec, engine) / spec.accelerators
+    if each <= memory * engine.weights_share:
+        return None
+    room = memory * engine.weights_share / GIB
+    return (
+        f"model: its weights alone are at least {each / GIB:.1f} GiB on each of {spec.accelerators} accelerators, and "
+        f"engine {spec.engine} uses at most {room:.1f} GiB of one of {machine.name}: "
+        "raise tensor_parallel, quantise, or choose a larger accelerator"
+    )
+
+
+def _accelerator_bytes(machine: catalogue.Machine) -> float:
+    """Memory of one accelerator by the most generous source, bytes; 0 where no source knows it."""
+    known = [float(machine.accelerator_memory_mib * 2**20)]
+    if machine.accelerator is not None:
+        accelerator = catalogue.accelerator(machine.accelerator)
+        known += [(accelerator.memory_gib or 0) * GIB, (accelerator.memory_gb or 0) * GB]
+    return max(known)
+
+
+def _identity(spec: EndpointSpec, machine: catalogue.Machine) -> str | None:
+    if not isinstance(spec.model, StoredModel) or spec.model.role is None:
+        return None
+    cloud = CLOUD_OF_STORE[spec.model.source]
+    if machine.cloud == cloud:
+        return None
+    return (
+        f"model.role: pods on {machine.name} ({machine.cloud}) cannot become {spec.model.role}: copy the model to a "
+        "store of that cloud, or to a volume of the cluster and give pvc://claim/path"
+    )
+
+
+def _region(spec: EndpointSpec, placement: Placement) -> str | None:
+    if not isinstance(spec.model, StoredModel) or spec.model.source != "s3":
+        return None
+    if spec.model.region or (placement.region and placement.machine.cloud == "aws"):
+        return None
+    return f"model.region: is missing, and this cluster is in no region of AWS: give the region of {spec.model.uri}"
+
+
+def _load(spec: EndpointSpec, placement: Placement) -> str | None:
+    if not spec.autoscaled or placement.prometheus is not None:
+        return None
+    return (
+        f"replicas: min {spec.replicas.min} and max {spec.replicas.max} differ, but no Prometheus is known that could "
+        "measure the load: make them equal, or say where the cluster's Prometheus is"
+    )
