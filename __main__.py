@@ -2,14 +2,15 @@
 
 import pulumi
 
-from gpuyard.components.platform import Platform, load
+from gpuyard.components.platform import Platform
+from gpuyard.components.stack import load
 from gpuyard.review.gate import gated
 
 
 def build() -> None:
     """Declares the platform of the selected stack."""
-    spec = load(pulumi.Config("gpuyard").get_object("platform"))
-    Platform(pulumi.get_stack(), spec)
+    stack = pulumi.get_stack()
+    Platform(stack, load(pulumi.Config("gpuyard").get_object("platform"), stack))
 
 
 gated(build)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import click
-from gpuyard.components.platform import stack_schema
+from gpuyard.components.stack import stack_schema
 
 
 @click.command()

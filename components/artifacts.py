@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from pydantic import Field
+
 from gpuyard import catalogue
 from gpuyard.components.spec import Spec
-from pydantic import Field
 
 
 class ArtifactsSpec(Spec):

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 import pulumi
+
 from gpuyard.components.spec import Manifest
 
 PROVIDER_VERSION = version("pulumi-kubernetes")

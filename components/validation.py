@@ -7,9 +7,10 @@ import re
 from typing import Any, TypeVar
 
 import pulumi
-from gpuyard.components.spec import Spec
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
+
+from gpuyard.components.spec import Spec
 
 S = TypeVar("S", bound=Spec)
 
@@ -43,8 +44,17 @@ def validate(spec: type[S], value: Any, root: str) -> S:
         return spec.model_validate(value)
     except ValidationError as error:
         # A wrong type is reported once for each member of a union; the place and the sentence are the same.
-        lines = dict.fromkeys(_sentence(problem, value, root) for problem in error.errors(include_url=False))
+        lines = dict.fromkeys(
+            line for problem in error.errors(include_url=False) for line in _lines(problem, value, root)
+        )
         raise InvalidStack("\n".join(lines)) from None
+
+
+def _lines(problem: ErrorDetails, value: Any, root: str) -> list[str]:
+    if problem["type"] == "value_error" and not problem["loc"]:
+        # The root's own rules are about several parts: each line starts with the path of one.
+        return [f"{root}.{line}" for line in str(problem["ctx"]["error"]).splitlines()]
+    return [_sentence(problem, value, root)]
 
 
 def _sentence(problem: ErrorDetails, value: Any, root: str) -> str:

@@ -16,8 +16,9 @@ KubernetesVersion = Annotated[str, Field(pattern=r"^1\.[0-9]{2}$")]
 class KubeconfigSpec(Spec):
     """A cluster's address and who one is there, as kubectl has it."""
 
-    kubeconfig: Annotated[str, Field(min_length=1)] = "~/.kube/config"
-    """Path of a kubeconfig file on the machine that deploys. Its credentials never enter the stack's state."""
+    kubeconfig: Annotated[str, Field(min_length=1)] | None = None
+    """Path of a kubeconfig file on the machine that deploys; as kubectl finds it when left out. Its credentials never
+    enter the stack's state."""
     context: Annotated[str, Field(min_length=1)]
     """Context in that file. It also identifies the cluster, so renaming it is not a change of cluster by itself."""
     kubernetes: KubernetesVersion
@@ -46,7 +47,7 @@ class Cluster(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-def provider_inputs(name: str, spec: KubeconfigSpec) -> dict[str, str | bool]:
+def provider_inputs(name: str, spec: KubeconfigSpec) -> dict[str, str | bool | None]:
     """Inputs of the Kubernetes provider: a fixed identifier, or an edit of the kubeconfig would replace everything."""
     return {
         "kubeconfig": spec.kubeconfig,

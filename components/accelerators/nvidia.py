@@ -1,0 +1,160 @@
+"""NVIDIA's software on the nodes of one cluster: each part has one owner, and nvidia.com/gpu one advertiser a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, Literal, Self
+
+import pulumi
+from gpuyard.components import namespace
+from gpuyard.components.accelerators.nvidia_values import exporter_values, operator_values
+from gpuyard.components.artifacts import ArtifactsSpec, release_inputs
+from gpuyard.components.kubernetes import declare_all, release
+from gpuyard.components.spec import Manifest, Name, Spec
+from pydantic import Field, model_validator
+
+NAMESPACE = "gpu-operator"
+
+LARGEST_CLUSTER = 15_000
+"""Nodes of the largest GKE cluster, so that the quota below never stops a node's exporter.
+Source: GKE, quotas and limits."""
+
+
+class NodeSoftware(Spec):
+    """Who brings each part to the nodes of one group: the node's image, the cloud on every new node, whoever runs the
+    host, or the GPU Operator in a container."""
+
+    driver: Literal["image", "cloud", "host", "operator"]
+    """The kernel driver."""
+    toolkit: Literal["image", "cloud", "operator"]
+    """The container toolkit, which gives a container its GPUs."""
+    advertiser: Literal["image", "cloud", "operator"]
+    """The one device plugin that offers nvidia.com/gpu. Two on a node would hand one GPU to two pods."""
+
+
+class NvidiaSpec(Spec):
+    """The software of every NVIDIA node group of a cluster; `decide` makes it."""
+
+    groups: dict[Name, NodeSoftware] = Field(min_length=1)
+    """Node groups with NVIDIA GPUs."""
+
+    @model_validator(mode="after")
+    def _one_operator(self) -> Self:
+        if len({self.groups[group] for group in self.operated}) > 1:
+            raise ValueError(
+                f"the GPU Operator would run groups {', '.join(self.operated)} in different ways, and a cluster has "
+                "one: give these groups one node image"
+            )
+        return self
+
+    @property
+    def operated(self) -> list[str]:
+        """Groups whose GPUs the GPU Operator advertises and measures."""
+        return [name for name, software in self.groups.items() if software.advertiser == "operator"]
+
+    @property
+    def built_in(self) -> list[str]:
+        """Groups that come with a device plugin. A plain exporter measures them; an operator that the cluster has for
+        other groups stays off nodes with the label nvidia.com/gpu.deploy.operands=false, which Bottlerocket groups
+        carry. Source: NVIDIA/gpu-operator controllers/state_manager.go."""
+        return [name for name, software in self.groups.items() if software.advertiser != "operator"]
+
+
+PLATFORMS = (
+    # Driver, toolkit and containerd's runtime are in the AMI, a device plugin is not.
+    # Source: awslabs/amazon-eks-ami templates/al2023; awslabs/data-on-eks: driver and toolkit off in the operator.
+    ("aws", "AL2023_*_NVIDIA", NodeSoftware(driver="image", toolkit="image", advertiser="operator")),
+    # The device plugin is in the image too, and a second one takes the GPUs away from both.
+    # Source: bottlerocket QUICKSTART-EKS.md; bottlerocket-os/bottlerocket#4309.
+    ("aws", "BOTTLEROCKET_*_NVIDIA*", NodeSoftware(driver="image", toolkit="image", advertiser="image")),
+    # GKE installs the driver that the node pool names and runs its own plugin, which is what Google recommends; the
+    # operator would take its place only on nodes that are labelled against it. Source: GKE, NVIDIA GPU Operator.
+    ("gcp", "*_CONTAINERD", NodeSoftware(driver="cloud", toolkit="cloud", advertiser="cloud")),
+    # The toolkit comes from the operator even where the host has one, because only then its version and what it
+    # accepts are known. Source: GPU Operator, pre-installed drivers.
+    ("onprem", "host", NodeSoftware(driver="host", toolkit="operator", advertiser="operator")),
+    ("onprem", "operator", NodeSoftware(driver="operator", toolkit="operator", advertiser="operator")),
+)
+
+
+class NvidiaSoftware(pulumi.ComponentResource):
+    """Drivers, toolkit, device plugin and GPU metrics, as far as the nodes do not come with them."""
+
+    def __init__(
+        self,
+        name: str,
+        spec: NvidiaSpec,
+        *,
+        artifacts: ArtifactsSpec,
+        monitors: pulumi.Resource | None = None,
+        needs: Sequence[pulumi.Resource] = (),
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        """`monitors` is the release that brings the ServiceMonitor kind; without it no monitor is made. `needs` are
+        the nodes that the operator itself runs on: Helm waits for it, and gives up after five minutes."""
+        super().__init__("gpuyard:index:NvidiaSoftware", name, spec.model_dump(mode="json"), opts)
+        [space] = declare_all(name, [namespace.privileged(NAMESPACE)], pulumi.ResourceOptions(parent=self))
+        quotas = declare_all(name, critical_pods(spec), pulumi.ResourceOptions(parent=self, depends_on=[space]))
+        # Pods of the releases are refused before the quota is there, and monitors before their kind is.
+        first = [space, *quotas, *([monitors] if monitors else []), *needs]
+        ready = pulumi.ResourceOptions(parent=self, depends_on=first)
+        for chart, values in charts(spec, artifacts, monitored=monitors is not None).items():
+            release(f"{name}-{chart}", release_inputs(chart, NAMESPACE, values, artifacts), ready)
+        self.register_outputs({})
+
+
+def decide(cloud: str, images: Mapping[str, str]) -> NvidiaSpec:
+    """Who owns what, from the node image of each NVIDIA node group.
+
+    An image is the amiType of EKS, the image type of GKE, or, on-prem, who brings the driver: host or operator.
+    Raises ValueError for an image that is not known to carry what an NVIDIA node needs.
+    """
+    return NvidiaSpec(groups={group: _software(cloud, group, image) for group, image in images.items()})
+
+
+def _software(cloud: str, group: str, image: str) -> NodeSoftware:
+    known = [(pattern, software) for place, pattern, software in PLATFORMS if place == cloud]
+    for pattern, software in known:
+        if fnmatchcase(image.upper(), pattern.upper()):
+            return software
+    choices = " or ".join(pattern for pattern, _ in known) or "nothing on this cloud"
+    raise ValueError(
+        f"node group {group} has the node image {image!r}, and who brings NVIDIA's driver to it is not known: "
+        f"give an image like {choices}"
+    )
+
+
+def charts(spec: NvidiaSpec, artifacts: ArtifactsSpec, *, monitored: bool) -> dict[str, dict[str, Any]]:
+    """The charts that the cluster needs, with their values: the operator, an exporter for the other groups, or both."""
+    needed: dict[str, dict[str, Any]] = {}
+    if spec.operated:
+        software = spec.groups[spec.operated[0]]
+        needed["gpu-operator"] = operator_values(
+            driver=software.driver == "operator",
+            toolkit=software.toolkit == "operator",
+            images=artifacts.images,
+            monitored=monitored,
+        )
+    if spec.built_in:
+        on_gke = any(spec.groups[group].driver == "cloud" for group in spec.built_in)
+        needed["dcgm-exporter"] = exporter_values(
+            spec.built_in, on_gke=on_gke, images=artifacts.images, monitored=monitored
+        )
+    return needed
+
+
+def critical_pods(spec: NvidiaSpec) -> list[Manifest]:
+    """GKE refuses pods of the system's priority classes outside kube-system, unless a quota of the namespace allows
+    them. Source: NVIDIA/aicr recipes/components/gpu-operator, gke-resource-quota.yaml."""
+    if all(software.driver != "cloud" for software in spec.groups.values()):
+        return []
+    classes = {"operator": "In", "scopeName": "PriorityClass", "values": ["system-node-critical"]}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "critical-pods", "namespace": NAMESPACE},
+            "spec": {"hard": {"pods": str(LARGEST_CLUSTER)}, "scopeSelector": {"matchExpressions": [classes]}},
+        }
+    ]

@@ -1,0 +1,141 @@
+"""The launch template of a managed node group: image, disks, metadata service, reservation and first configuration."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpuyard import catalogue
+
+NVIDIA, NEURON = "nvidia.com/gpu", "aws.amazon.com/neuron"
+"""What pods ask for, by which EKS's image families are told apart."""
+
+AMI_TYPES: Mapping[tuple[str, str | None, str], str] = {
+    ("al2023", None, "amd64"): "AL2023_x86_64_STANDARD",
+    ("al2023", None, "arm64"): "AL2023_ARM_64_STANDARD",
+    ("al2023", NVIDIA, "amd64"): "AL2023_x86_64_NVIDIA",
+    ("al2023", NVIDIA, "arm64"): "AL2023_ARM_64_NVIDIA",
+    ("al2023", NEURON, "amd64"): "AL2023_x86_64_NEURON",
+    ("bottlerocket", None, "amd64"): "BOTTLEROCKET_x86_64",
+    ("bottlerocket", None, "arm64"): "BOTTLEROCKET_ARM_64",
+    ("bottlerocket", NVIDIA, "amd64"): "BOTTLEROCKET_x86_64_NVIDIA",
+    ("bottlerocket", NVIDIA, "arm64"): "BOTTLEROCKET_ARM_64_NVIDIA",
+}
+"""Image family by system, resource of the accelerator and architecture. Source: EKS API, AMITypes."""
+
+DISK_GIB = range(20, 65_536)
+"""Sizes of a root volume in GiB, both ends included: EKS's own default, and the largest gp3 (EC2 API, VolumeSize)."""
+
+LARGE_DISK_GIB, SMALL_DISK_GIB = 200, 50
+"""Choices of ours: EKS's 20 GiB hold no CUDA image. Images for machine learning are "commonly tens of gigabytes in
+size" (AWS, Karpenter blueprints, dynamic EBS volume sizing), and a node keeps several."""
+
+BOTTLEROCKET_SYSTEM_GIB = 4
+"""Size of Bottlerocket's system volume (karpenter-provider-aws, pkg/providers/amifamily/bottlerocket.go)."""
+
+USABLE = 0.85
+"""Part of a disk that pods can ask for: kubelet evicts below 10 % free and keeps 1 GiB (amazon-eks-ami,
+nodeadm/internal/kubelet/config.go); file systems and images take theirs."""
+
+RAID0 = """MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="BOUNDARY"
+
+--BOUNDARY
+Content-Type: application/node.eks.aws
+
+---
+apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  instance:
+    localStorage:
+      strategy: RAID0
+
+--BOUNDARY--
+"""
+"""Puts kubelet, containerd and pod logs of AL2023 on the local disks. nodeadm merges it with EKS's own part, which has
+the cluster (amazon-eks-ami, nodeadm/doc/api.md and examples.md)."""
+
+EPHEMERAL_STORAGE = """[settings.bootstrap-commands.000-mount-instance-storage]
+commands = [
+    ["apiclient", "ephemeral-storage", "init"],
+    ["apiclient", "ephemeral-storage", "bind", "--dirs", "/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods"],
+]
+essential = true
+mode = "always"
+"""
+"""The same for Bottlerocket (karpenter-provider-aws, pkg/providers/amifamily/bootstrap/bottlerocket.go)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What a node boots from, and where."""
+
+    machine: catalogue.Machine
+    system: str
+    """al2023 or bottlerocket."""
+    disk_gib: int
+    reservation: str | None
+    """Id of a capacity reservation."""
+
+
+def ami_type(machine: catalogue.Machine, system: str) -> str | None:
+    """EKS's image family for a machine; None where there is none."""
+    return AMI_TYPES.get((system, machine.resource or None, machine.architecture))
+
+
+def template_inputs(name: str, image: Image, tags: Mapping[str, str]) -> dict[str, Any]:
+    """The launch template. EKS refuses a subnet, an instance profile and an instance type in it, and sets its own."""
+    inputs: dict[str, Any] = {
+        "update_default_version": True,
+        # One hop: processes of the node, and no pod but those on the host's network. Pods get their roles from EKS Pod
+        # Identity, whose agent is on the host's network, so none needs the node's.
+        "metadata_options": {"http_endpoint": "enabled", "http_tokens": "required", "http_put_response_hop_limit": 1},
+        "block_device_mappings": block_devices(image),
+        "tag_specifications": [
+            {"resource_type": kind, "tags": {**tags, "Name": name}} for kind in ("instance", "volume")
+        ],
+        "tags": dict(tags),
+    }
+    if image.machine.local_disk_gb:
+        inputs["user_data"] = base64.b64encode(local_disks(image.system).encode()).decode()
+    if image.reservation:
+        # With a target EC2 takes this preference only (hashicorp/terraform-provider-aws, issue 43881).
+        inputs["capacity_reservation_specification"] = {
+            "capacity_reservation_preference": "capacity-reservations-only",
+            "capacity_reservation_target": {"capacity_reservation_id": image.reservation},
+        }
+    return inputs
+
+
+def block_devices(image: Image) -> list[dict[str, Any]]:
+    """The volumes of a node. Bottlerocket keeps its system on the first, and images and pods on the second."""
+    if image.system == "bottlerocket":
+        return [_volume("/dev/xvda", BOTTLEROCKET_SYSTEM_GIB), _volume("/dev/xvdb", image.disk_gib)]
+    return [_volume("/dev/xvda", image.disk_gib)]
+
+
+def local_disks(system: str) -> str:
+    """The user data that makes one file system of all local disks."""
+    return EPHEMERAL_STORAGE if system == "bottlerocket" else RAID0
+
+
+def ephemeral_storage(image: Image) -> str:
+    """What pods can ask of a node's disks, as a Kubernetes quantity."""
+    if image.machine.local_disk_gb:
+        return f"{int(image.machine.local_disk_gb * USABLE)}G"
+    return f"{int(image.disk_gib * USABLE)}Gi"
+
+
+def gib(quantity: str) -> int:
+    """Whole GiB of a quantity in Mi, Gi or Ti; less than one is 0."""
+    number, unit = int(quantity[:-2]), quantity[-2:]
+    return number * {"Mi": 1, "Gi": 1024, "Ti": 1024**2}[unit] // 1024
+
+
+def _volume(device: str, size_gib: int) -> dict[str, Any]:
+    # Texts, because the provider's type of both is a text.
+    flags = {"encrypted": "true", "delete_on_termination": "true"}
+    return {"device_name": device, "ebs": {"volume_size": size_gib, "volume_type": "gp3", **flags}}

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuyard.review.capacity import capacity
+from gpuyard.review.cost import cost
+from gpuyard.review.node_groups import NodeGroup
+
+
+def group(name: str, machine: str, nodes: tuple[int, int, int], **more: Any) -> NodeGroup:
+    given: dict[str, Any] = {"cloud": "aws", "region": "us-east-1", "market": "on_demand"} | more
+    return NodeGroup(urn=f"urn:{name}", name=name, machine=machine, minimum=nodes[0], initial=nodes[1], maximum=nodes[2], **given)
+
+
+def tenant(name: str, accelerators: dict[str, Any], budget: float | None = None) -> dict[str, Any]:
+    return {"type": "gpuyard:index:Tenant", "name": name, "inputs": {"accelerators": accelerators, "monthly_budget": budget}}
+
+
+def test_a_month_is_730_hours_of_every_node_at_each_bound() -> None:
+    result = cost([group("l40s", "g6e.12xlarge", (1, 2, 6))], [])
+    # 10.49264 USD/h: EC2's us-east-1 on-demand price at 2026-07-20.
+    assert result["lines"][0]["month"] == {"min": 7659.63, "initial": 15319.25, "max": 45957.76}
+    assert result["lines"][0]["gpu_hours"] == {"min": 2920, "initial": 5840, "max": 17520}
+    assert result["total"] == {"min": 7659.63, "initial": 15319.25, "max": 45957.76}
+
+
+def test_a_reservation_is_charged_while_idle() -> None:
+    reserved = group("h100", "p5.48xlarge", (0, 2, 4), market="reservation", reserved=4)
+    month = cost([reserved], [])["lines"][0]["month"]
+    assert month == {"min": 160716.8, "initial": 160716.8, "max": 160716.8}, "4 x 55.04 USD/h x 730 h, used or not"
+
+
+def test_an_unknown_price_is_null_and_listed_never_zero() -> None:
+    spot = group("spot", "g6e.12xlarge", (0, 1, 2), market="spot")
+    elsewhere = group("far", "g6e.12xlarge", (0, 1, 2), region="eu-north-1")
+    result = cost([spot, elsewhere], [])
+    assert [line["month"] for line in result["lines"]] == [None, None]
+    assert result["unknown"] == ["urn:spot", "urn:far"]
+
+
+def test_a_tenant_costs_its_quota_and_at_worst_what_it_may_borrow_too() -> None:
+    result = cost([group("l40s", "g6e.12xlarge", (1, 2, 6))], [tenant("fraud", {"l40s": {"quota": 8, "borrow": 4}}, 30000)])
+    # 10.49264 / 4 accelerators x 730 h = 1,914.9068 USD an accelerator-month
+    assert result["tenants"]["fraud"] == {"quota": 15319.25, "worst": 22978.88, "budget": 30000}
+    assert result["shared"] == pytest.approx(45957.76 - 15319.25)
+
+
+def test_a_tenant_on_a_group_without_a_price_has_no_known_cost() -> None:
+    owned = group("dgx", "dgx-h100", (2, 2, 2), cloud="onprem", region=None, market="owned")
+    assert cost([owned], [tenant("a", {"dgx": {"quota": 8}})])["tenants"]["a"]["quota"] is None
+
+
+def test_owned_machines_cost_what_their_owner_says() -> None:
+    owned = group("dgx", "dgx-h100", (2, 2, 2), cloud="onprem", region=None, market="owned", usd_hour=24.5)
+    assert cost([owned], [])["total"] == {"min": 35770.0, "initial": 35770.0, "max": 35770.0}
+
+
+def test_capacity_counts_what_scalers_may_reach_and_what_endpoints_may_take() -> None:
+    endpoint = {
+        "type": "gpuyard:index:Endpoint",
+        "name": "e",
+        "inputs": {"tenant": "a", "on": "h100", "tensor_parallel": 4, "replicas": {"min": 1, "max": 3}},
+    }
+    found = capacity(
+        [group("h100", "p5.48xlarge", (0, 1, 4)), group("system", "m7i.2xlarge", (3, 3, 5))],
+        [tenant("a", {"h100": {"quota": 16, "borrow": 8}}), endpoint],
+    )
+    assert found["total"] == 32
+    assert found["accelerators"] == {"H100-80": 32}
+    assert found["tenants"] == {"a": {"h100": {"quota": 16, "borrow": 8, "endpoints_max": 12}}}

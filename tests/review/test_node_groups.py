@@ -1,0 +1,79 @@
+"""What the review reads of node groups that raw programs declare; inputs as the SDKs register them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuyard.review.node_groups import node_groups
+
+
+def resource(type_: str, name: str, inputs: dict[str, Any], **more: Any) -> dict[str, Any]:
+    urn = f"urn:pulumi:dev::p::{type_}::{name}"
+    return {"urn": urn, "type": type_, "name": name, "parent": "", "provider": "", "custom": True, "inputs": inputs,
+            "unknown": [], "secret": [], "options": {}} | more  # fmt: skip
+
+
+EKS = "aws:eks/nodeGroup:NodeGroup"
+GKE = "gcp:container/nodePool:NodePool"
+PROVIDER = resource("pulumi:providers:aws", "aws", {"region": "us-east-1"})
+
+
+def test_a_raw_eks_group_gets_its_region_from_its_provider() -> None:
+    group = resource(
+        EKS,
+        "gpus",
+        {"instanceTypes": ["g6.xlarge"], "capacityType": "SPOT", "scalingConfig": {"minSize": 0, "desiredSize": 1, "maxSize": 3}},
+        provider=PROVIDER["urn"],
+    )
+    (found,) = node_groups([PROVIDER, group])
+    assert (found.name, found.machine, found.market, found.region) == ("gpus", "g6.xlarge", "spot", "us-east-1")
+    assert (found.minimum, found.initial, found.maximum) == (0, 1, 3)
+
+
+def test_machine_and_reservation_are_found_in_the_launch_template() -> None:
+    template = resource(
+        "aws:ec2/launchTemplate:LaunchTemplate",
+        "t",
+        {"instanceType": "p5.48xlarge",
+         "capacityReservationSpecification": {"capacityReservationTarget": {"capacityReservationId": "cr-0"}}},
+    )  # fmt: skip
+    component = resource("gpuyard:index:NodeGroup", "h100", {"capacity": {"kind": "reservation", "count": 4}}, custom=False)
+    group = resource(
+        EKS,
+        "h100",
+        {"scalingConfig": {"minSize": 0, "desiredSize": 2, "maxSize": 3}},
+        parent=component["urn"],
+        options={"depends_on": [template["urn"]]},
+    )
+    (found,) = node_groups([template, component, group])
+    assert (found.machine, found.market, found.reserved) == ("p5.48xlarge", "reservation", 4)
+
+
+def test_gke_limits_for_each_zone_are_multiplied_by_the_zones() -> None:
+    config = {"machineType": "g2-standard-8"}
+    zones = {"nodeLocations": ["us-central1-a", "us-central1-b"], "location": "us-central1", "nodeConfig": config}
+    (two,) = node_groups([resource(GKE, "l4", {**zones, "autoscaling": {"minNodeCount": 1, "maxNodeCount": 4}})])
+    assert (two.minimum, two.maximum, two.region) == (2, 8, "us-central1")
+    regional = {"location": "us-central1", "nodeConfig": config, "autoscaling": {"minNodeCount": 0, "maxNodeCount": 4}}
+    (three,) = node_groups([resource(GKE, "l4", regional)])
+    assert three.maximum == 12, "a regional cluster without named zones runs in three"
+    (zonal,) = node_groups([resource(GKE, "l4", {"location": "us-central1-a", "nodeConfig": config, "nodeCount": 5})])
+    assert (zonal.minimum, zonal.maximum, zonal.region) == (5, 5, "us-central1")
+
+
+def test_gke_total_limits_are_totals() -> None:
+    scaling = {"totalMinNodeCount": 1, "totalMaxNodeCount": 6}
+    pool = {"location": "us-central1", "nodeConfig": {"machineType": "g2-standard-8", "spot": True}, "autoscaling": scaling}
+    (found,) = node_groups([resource(GKE, "l4", pool)])
+    assert (found.minimum, found.maximum, found.market) == (1, 6, "spot")
+
+
+def test_what_is_not_known_yet_stays_unknown() -> None:
+    (found,) = node_groups([resource(EKS, "g", {"instanceTypes": None, "scalingConfig": {"maxSize": None}})])
+    assert (found.machine, found.maximum, found.region) == (None, None, None)
+
+
+def test_inputs_of_a_wrong_type_do_not_stop_the_review() -> None:
+    for bad in ({"scalingConfig": 5, "instanceTypes": "x", "labels": []}, {"scalingConfig": {"maxSize": "many"}}):
+        (found,) = node_groups([resource(EKS, "g", bad)])
+        assert found.maximum is None
