@@ -19,12 +19,12 @@ from gpuyard.components.node_groups import aws as aws_groups
 from gpuyard.components.node_groups import existing as existing_groups
 from gpuyard.components.node_groups import gcp as gcp_groups
 from gpuyard.components.node_groups import onprem as onprem_groups
+from gpuyard.components.platform_spec import PlatformSpec
 from gpuyard.components.stack import (
     AwsPlatformSpec,
     ExistingPlatformSpec,
     GcpPlatformSpec,
     OnPremPlatformSpec,
-    PlatformSpec,
     people,
 )
 
@@ -75,10 +75,16 @@ def _aws(name: str, spec: AwsPlatformSpec, tags: Mapping[str, str], child: pulum
     inside = pulumi.ResourceOptions.merge(
         child, pulumi.ResourceOptions(providers=[provider, cluster.kubernetes], depends_on=first)
     )
-    name_of_cluster = {"cluster_name": cluster.cluster_name, "tags": tags}
-    addons = aws_services.Addons(f"{name}-addons", spec.cluster, **name_of_cluster, opts=inside)
+    addons = aws_services.Addons(
+        f"{name}-addons", spec.cluster, cluster_name=cluster.cluster_name, tags=tags, opts=inside
+    )
     aws_services.Autoscaler(
-        f"{name}-autoscaler", spec.cluster, **name_of_cluster, artifacts=spec.artifacts, opts=inside
+        f"{name}-autoscaler",
+        spec.cluster,
+        cluster_name=cluster.cluster_name,
+        artifacts=spec.artifacts,
+        tags=tags,
+        opts=inside,
     )
     return Foundation(cluster.kubernetes, [*first, addons])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pulumi
 
@@ -10,9 +11,10 @@ from gpuyard.components import foundation
 from gpuyard.components.accelerators import nvidia
 from gpuyard.components.accelerators.nvidia import NvidiaSoftware
 from gpuyard.components.monitoring.monitoring import Monitoring
+from gpuyard.components.platform_spec import ManagedPlatformSpec, PlatformSpec
 from gpuyard.components.scheduling.keda import Keda
 from gpuyard.components.serving.endpoint import Endpoint
-from gpuyard.components.stack import ExistingPlatformSpec, ManagedPlatformSpec, PlatformSpec
+from gpuyard.components.stack import ExistingPlatformSpec
 from gpuyard.components.tenancy.tenant import Tenant
 
 __all__ = ["Platform", "labels", "tags"]
@@ -60,10 +62,10 @@ def _shared_software(
     spec: ManagedPlatformSpec, ready: Sequence[pulumi.Resource], inside: pulumi.ResourceOptions
 ) -> list[pulumi.Resource]:
     """Monitoring, NVIDIA's software and KEDA, as far as the platform needs them; returns what endpoints wait for."""
-    common = {"artifacts": spec.artifacts, "needs": ready, "opts": inside}
+    common: dict[str, Any] = {"artifacts": spec.artifacts, "needs": ready, "opts": inside}
     monitoring = Monitoring("monitoring", spec.monitoring, **common) if spec.monitoring else None
     if images := spec.nvidia_images():
-        software = nvidia.decide(spec.cluster_cloud, images)
+        software = nvidia.decide(spec.cluster.cloud, images)
         NvidiaSoftware("nvidia", software, monitors=monitoring.release if monitoring else None, **common)
     brought = [monitoring.release] if monitoring else []
     if any(endpoint.autoscaled for endpoint in spec.endpoints.values()):

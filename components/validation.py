@@ -58,9 +58,9 @@ def _lines(problem: ErrorDetails, value: Any, root: str) -> list[str]:
 
 
 def _sentence(problem: ErrorDetails, value: Any, root: str) -> str:
-    path = _path(problem["loc"], value)
-    where = ".".join([root, *path])
     kind = problem["type"]
+    path = _path(problem["loc"], value, missing=kind == "missing")
+    where = ".".join([root, *path])
     if kind == "extra_forbidden":
         return f"{where}: this key is not known{_did_you_mean(path[-1])}"
     if kind == "missing":
@@ -69,22 +69,24 @@ def _sentence(problem: ErrorDetails, value: Any, root: str) -> str:
         return f"{where}: {problem['ctx']['error']!s}"
     if kind == "union_tag_invalid":
         context = problem["ctx"]
-        return f"{where}: {context['discriminator']} is {context['tag']!r}: give one of {context['expected_tags']}"
+        choices, key = (context[name].replace("'", "") for name in ("expected_tags", "discriminator"))
+        return f"{where}: {key} is {context['tag']!r}: give one of {choices}"
     if kind == "union_tag_not_found":
-        return f"{where}: {problem['ctx']['discriminator']} is missing: say which kind this is"
+        key = problem["ctx"]["discriminator"].replace("'", "")
+        return f"{where}: {key} is missing: say which kind this is"
     remedy = f": {REMEDIES[kind]}" if kind in REMEDIES else ""
     return f"{where}: {_given(problem['input'], path)} given; {_lower(problem['msg'])}{remedy}"
 
 
-def _path(location: tuple[int | str, ...], value: Any) -> list[str]:
-    """The keys of the stack file on the way: pydantic puts the tag of a union between them."""
+def _path(location: tuple[int | str, ...], value: Any, *, missing: bool) -> list[str]:
+    """The keys of the stack file on the way: pydantic puts the tag of a union, or [key], between them."""
     path: list[str] = []
     for position, step in enumerate(location):
         known = isinstance(value, dict) and step in value
         if known or isinstance(step, int):
             value = value[step] if known or isinstance(value, list) else None
             path.append(str(step))
-        elif position == len(location) - 1 and step != "[key]":
+        elif missing and position == len(location) - 1:
             path.append(str(step))
     return path
 
@@ -102,7 +104,7 @@ def _given(value: Any, path: list[str]) -> str:
 
 
 def _did_you_mean(key: str) -> str:
-    known = sorted({name for spec in _specs(Spec) for name in spec.model_fields})
+    known = sorted({name for spec in _specs(Spec) for name in spec.model_fields} - {key})
     near = difflib.get_close_matches(key, known, n=1)
     return f": did you mean {near[0]}?" if near else ": take it out, or look it up in stacks/schema.json"
 
