@@ -7,9 +7,10 @@ import json
 from pathlib import Path
 
 import click
+from rich.console import Console
+
 from gpuyard.cli.stacks import FILE_WIDTH, options, review_stacks
 from gpuyard.review.report.terminal import print_cost
-from rich.console import Console
 
 
 @click.command()
@@ -22,12 +23,10 @@ from rich.console import Console
     show_default=True,
     help="What is printed.",
 )
-def cost(
-    stacks: tuple[str, ...], program: Path, policies: Path | None, date: datetime.datetime | None, format_: str
-) -> int:
+def cost(stacks: tuple[str, ...], program: Path, date: datetime.datetime | None, format_: str) -> int:
     """Say what STACKs, or every stack of the program, cost a month: at the least, at creation, at the most.
     Rules do not change the exit code."""
-    reviews = review_stacks(stacks, program, policies, date)
+    reviews = review_stacks(stacks, program, date)
     if format_ == "json":
         click.echo(
             json.dumps({one.document["stack"]: one.document["cost"] for one in reviews}, indent=2, sort_keys=True)

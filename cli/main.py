@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 import click
+
 from gpuyard.cli.cost import cost
 from gpuyard.cli.explain import explain
 from gpuyard.cli.review import review
 from gpuyard.cli.schema import schema
-from gpuyard.review.findings import GateError
-from gpuyard.review.program import InputError
+from gpuyard.review.errors import GateError, InputError
 
 PASSED, DENIED, BAD_INPUT, UNDECIDED = 0, 1, 2, 3
 """Exit codes: nothing denies; a finding denies; the user's input is wrong; the gate could not decide."""

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import click
+from rich.console import Console
+
 from gpuyard.cli.stacks import FILE_WIDTH, options, review_stacks
 from gpuyard.review.judge import Review
 from gpuyard.review.report.json import to_json
 from gpuyard.review.report.markdown import to_markdown
 from gpuyard.review.report.terminal import print_review
-from rich.console import Console
 
 
 @click.command()
@@ -34,14 +35,13 @@ from rich.console import Console
 def review(
     stacks: tuple[str, ...],
     program: Path,
-    policies: Path | None,
     date: datetime.datetime | None,
     format_: str,
     out: Path | None,
 ) -> int:
     """Review STACKs, or every stack of the program: what would be created, what it costs a month, which quota it
     uses and which rule it breaks. Needs no engine, cloud account, cluster or login."""
-    reviews = review_stacks(stacks, program, policies, date)
+    reviews = review_stacks(stacks, program, date)
     if out:
         out.mkdir(parents=True, exist_ok=True)
         for name, render in (("review.txt", _plain), ("review.md", to_markdown), ("review.json", to_json)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import click
+
 from gpuyard.components.stack import stack_schema
 
 

@@ -10,12 +10,13 @@ from typing import Annotated, Any, Literal, Self
 import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes
+from pydantic import Field, model_validator
+
 from gpuyard.components.aws import AccountId, Region, RoleArn, region_of
 from gpuyard.components.cluster.aws_addons import BEFORE_NODES, Home, declare_addons
 from gpuyard.components.cluster.aws_iam import CLUSTER_POLICIES, NODE_POLICIES, declare_role, service_trust
 from gpuyard.components.cluster.aws_network import NetworkSpec, attach, parse_cidr
 from gpuyard.components.spec import Cidr, Spec
-from pydantic import Field, model_validator
 
 Version = Literal["1.34", "1.35", "1.36"]
 """Kubernetes versions of EKS in standard support on 2026-11-30; an older one costs more an hour. Sources: dates of
@@ -118,6 +119,7 @@ class Cluster(pulumi.ComponentResource):
             f"{name}-node", service_trust("ec2.amazonaws.com"), managed=NODE_POLICIES, tags=tags, opts=child
         )
         control_plane = _control_plane(name, spec, network.subnets, tags, child)
+        _identities(name, control_plane, tags, child)
         addons = declare_addons(
             name, BEFORE_NODES, home=Home(spec.account, spec.region, control_plane.name), tags=tags, opts=child
         )
@@ -207,9 +209,16 @@ def _control_plane(
     role = declare_role(f"{name}-cluster", trust, managed=CLUSTER_POLICIES, tags=tags, opts=child)
     key = aws.kms.Key(f"{name}-secrets", **key_inputs(), tags=dict(tags), opts=child)
     # EKS needs its permissions until the last of its network interfaces is gone; the role's ARN does not wait for them.
-    opts = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=[]))
+    opts = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=role.permissions))
     inputs = cluster_inputs(spec, subnets, key.arn)
     return aws.eks.Cluster(name, **inputs, role_arn=role.arn, tags=dict(tags), opts=opts)
+
+
+def _identities(name: str, control_plane: Any, tags: Mapping[str, str], child: pulumi.ResourceOptions) -> None:
+    # Roles of endpoints trust this issuer. Pod Identity does not do for them: servers with an older AWS SDK do not know
+    # it, and each association would need AWS credentials of whoever deploys an endpoint.
+    issuer = control_plane.identities.apply(lambda identities: identities[0].oidcs[0].issuer)
+    aws.iam.OpenIdConnectProvider(name, url=issuer, client_id_lists=["sts.amazonaws.com"], tags=dict(tags), opts=child)
 
 
 def _declare_access(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pulumi
 import pulumi_aws as aws
+
 from gpuyard.components.cluster.aws_iam import declare_role, pod_trust
 
 BEFORE_NODES = ("kube-proxy", "eks-pod-identity-agent", "vpc-cni")

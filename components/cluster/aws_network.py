@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal, Self
 
 import pulumi
 import pulumi_aws as aws
+from pydantic import Discriminator, Field, Tag, model_validator
+
 from gpuyard.components.aws import Zone
 from gpuyard.components.spec import Cidr, Spec
-from pydantic import Discriminator, Field, Tag, model_validator
 
 WIDEST, NARROWEST = 16, 20
 """Prefix lengths of a VPC: /16 is the widest that EC2 makes; a /20 leaves 512 addresses a zone, of which the VPC CNI

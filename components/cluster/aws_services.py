@@ -7,6 +7,7 @@ from typing import Any
 
 import pulumi
 import pulumi_aws as aws
+
 from gpuyard import catalogue
 from gpuyard.components import kubernetes
 from gpuyard.components.artifacts import ArtifactsSpec, release_inputs

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, Self
 
 import pulumi
 import pulumi_aws as aws
+from pydantic import Field, model_validator
+
 from gpuyard import catalogue
 from gpuyard.components.aws import Zone
 from gpuyard.components.node_groups import base, capacity
@@ -22,7 +24,6 @@ from gpuyard.components.node_groups.aws_template import (
     template_inputs,
 )
 from gpuyard.components.spec import Quantity
-from pydantic import Field, model_validator
 
 TAINTS = 50
 """Taints of a managed node group at most. Source: EKS API, CreateNodegroup."""

@@ -102,6 +102,7 @@ CALLS = {
         named="name",
     ),
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment": Call("iam", "AttachRolePolicy", renames={"role": "RoleName"}),
+    "aws:iam/openIdConnectProvider:OpenIdConnectProvider": Call("iam", "CreateOpenIDConnectProvider", tags="Tags"),
     "aws:kms/key:Key": Call(
         "kms", "CreateKey", elsewhere=("enableKeyRotation", "deletionWindowInDays", "rotationPeriodInDays"), tags="Tags"
     ),

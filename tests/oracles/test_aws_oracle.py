@@ -121,6 +121,7 @@ GOOD: dict[str, dict[str, Any]] = {
         "role": None,
         "policyArn": "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy",
     },
+    "aws:iam/openIdConnectProvider:OpenIdConnectProvider": {"url": None, "clientIdLists": ["sts.amazonaws.com"]},
     "aws:kms/key:Key": {"description": "secrets", "enableKeyRotation": True, "deletionWindowInDays": 30.0},
 }
 
@@ -181,6 +182,11 @@ def test_good_resources_have_no_problem(kind: str) -> None:
         ("aws:ec2/eip:Eip", sets("vpc", to=True), "/vpc: AllocateAddressRequest has no such member"),
         ("aws:ec2/natGateway:NatGateway", sets("connectivityType", to="internet"), "'internet' is not one of"),
         (ROLE, sets("maxSessionDuration", to=60), "/maxSessionDuration: 60 is under 3600"),
+        (
+            "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
+            sets("thumbprintLists", to=["0123"]),
+            "/thumbprintLists/0: 4 is under 40",
+        ),
         (ROLE, sets("name", to="a b"), "/name: 'a b' does not match"),
         (ROLE, sets("tags", to={f"t{i}": "" for i in range(51)}), "51 is over 50"),
         # What they do not

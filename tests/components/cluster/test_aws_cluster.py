@@ -5,6 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from oracles.aws import problems
+from pydantic import ValidationError
+from registered import Resource, registered
+
 from gpuyard.components.cluster.aws import (
     Cluster,
     ClusterSpec,
@@ -16,9 +20,6 @@ from gpuyard.components.cluster.aws import (
 )
 from gpuyard.components.cluster.aws_addons import BEFORE_NODES, ON_NODES, addon_inputs
 from gpuyard.components.cluster.aws_iam import NODE_POLICIES, pod_trust, service_trust
-from oracles.aws import problems
-from pydantic import ValidationError
-from registered import Resource, registered
 
 ADMIN = "arn:aws:iam::111122223333:role/platform"
 TENANT = "arn:aws:iam::111122223333:role/teams/fraud"
@@ -33,10 +34,12 @@ GIVEN: dict[str, Any] = {
 EXISTING = {"subnets": {"us-east-1a": "subnet-0123456789abcdef0", "us-east-1b": "subnet-0123456789abcdef1"}}
 SUBNETS = {"us-east-1a": "subnet-a", "us-east-1b": "subnet-b", "us-east-1c": "subnet-c"}
 TAGS = {"owner": "ml-platform", "cost-center": "4711", "stack": "prod"}
-OUTPUTS = {
+ISSUER = "https://oidc.eks.us-east-1.amazonaws.com/id/0123"
+OUTPUTS: dict[str, dict[str, Any]] = {
     "aws:eks/cluster:Cluster": {
         "endpoint": "https://0123.gr7.us-east-1.eks.amazonaws.com",
         "certificateAuthority": {"data": "Q0E="},
+        "identities": [{"oidcs": [{"issuer": ISSUER}]}],
     },
     "aws:iam/role:Role": {"arn": "arn:aws:iam::111122223333:role/made"},
     "aws:kms/key:Key": {"arn": "arn:aws:kms:us-east-1:111122223333:key/1"},
@@ -145,6 +148,12 @@ def test_only_admins_are_administrators() -> None:
     assert len(of_type(resources, "aws:eks/accessEntry:AccessEntry")) == 2
     [association] = of_type(resources, "aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
     assert association["inputs"]["principalArn"] == ADMIN
+    [entry] = [
+        r
+        for r in of_type(resources, "aws:eks/accessEntry:AccessEntry")
+        if r["urn"] in association["options"]["depends_on"]
+    ]
+    assert entry["inputs"]["principalArn"] == ADMIN, "EKS wants the entry first"
 
 
 def test_two_accounts_may_have_roles_of_one_name() -> None:
@@ -200,6 +209,12 @@ def test_a_pods_role_is_for_its_service_account_in_clusters_of_the_account() -> 
 def test_a_services_role_is_for_that_service() -> None:
     [statement] = service_trust("eks.amazonaws.com")["Statement"]
     assert statement["Principal"] == {"Service": "eks.amazonaws.com"}
+
+
+def test_roles_can_trust_the_service_accounts_of_the_cluster() -> None:
+    [provider] = of_type(declared(), "aws:iam/openIdConnectProvider:OpenIdConnectProvider")
+    assert provider["inputs"]["url"] == ISSUER
+    assert provider["inputs"]["clientIdLists"] == ["sts.amazonaws.com"]
 
 
 def test_the_kubeconfig_holds_no_token() -> None:

@@ -5,6 +5,12 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.aws import problems
+from pydantic import ValidationError
+from registered import Resource, registered
+
 from gpuyard.components.cluster.aws_network import (
     Network,
     OwnNetwork,
@@ -12,11 +18,6 @@ from gpuyard.components.cluster.aws_network import (
     parse_cidr,
     subnet_plan,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from oracles.aws import problems
-from pydantic import ValidationError
-from registered import Resource, registered
 
 TAGS = {"owner": "ml-platform", "stack": "prod"}
 ZONES = [f"us-east-1{letter}" for letter in "abcdefg"]

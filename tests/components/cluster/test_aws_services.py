@@ -6,6 +6,9 @@ from typing import Any
 
 import pulumi
 import pytest
+from oracles.aws import problems
+from registered import Resource, registered
+
 from gpuyard.components.artifacts import ArtifactsSpec
 from gpuyard.components.cluster.aws import ClusterSpec
 from gpuyard.components.cluster.aws_addons import ON_NODES
@@ -16,8 +19,6 @@ from gpuyard.components.cluster.aws_services import (
     autoscaler_values,
     storage_class,
 )
-from oracles.aws import problems
-from registered import Resource, registered
 
 SPEC = ClusterSpec.model_validate(
     {

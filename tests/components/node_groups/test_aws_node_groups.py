@@ -5,6 +5,10 @@ from typing import Any
 
 import pulumi
 import pytest
+from oracles.aws import problems
+from pydantic import ValidationError
+from registered import Resource, registered
+
 from gpuyard import catalogue
 from gpuyard.components.node_groups.aws import (
     NodeGroup,
@@ -14,9 +18,6 @@ from gpuyard.components.node_groups.aws import (
     node_image,
 )
 from gpuyard.components.node_groups.aws_template import Image, template_inputs
-from oracles.aws import problems
-from pydantic import ValidationError
-from registered import Resource, registered
 
 ZONES = ["us-east-1a", "us-east-1b"]
 SUBNETS = {"us-east-1a": "subnet-0123456789abcdef0", "us-east-1b": "subnet-0123456789abcdef1"}

@@ -6,6 +6,11 @@ import tomllib
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.aws import problems
+from ruamel.yaml import YAML
+
 from gpuyard import catalogue
 from gpuyard.components.node_groups.aws_template import (
     AMI_TYPES,
@@ -16,10 +21,6 @@ from gpuyard.components.node_groups.aws_template import (
     local_disks,
     template_inputs,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from oracles.aws import problems
-from ruamel.yaml import YAML
 
 TAGS = {"owner": "ml-platform", "stack": "prod"}
 
