@@ -41,6 +41,9 @@ def _line(group: NodeGroup) -> Json:
     machine = known_machine(group.machine)
     each = machine.accelerators if machine else None
     nodes = {"min": group.minimum, "initial": group.initial, "max": group.maximum}
+    accelerators = {bound: None if n is None or each is None else n * each for bound, n in nodes.items()}
+    if group.taken:
+        accelerators = dict(zip(nodes, group.taken, strict=True))
     return {
         "urn": group.urn,
         "name": group.name,
@@ -50,7 +53,7 @@ def _line(group: NodeGroup) -> Json:
         "resource": machine.resource if machine else None,
         "accelerators_a_node": each,
         "nodes": nodes,
-        "accelerators": {k: None if n is None or each is None else n * each for k, n in nodes.items()},
+        "accelerators": accelerators,
     }
 
 

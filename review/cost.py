@@ -40,8 +40,14 @@ def _line(group: NodeGroup) -> Json:
     machine = known_machine(group.machine)
     price = _price(group)
     nodes = {"min": group.minimum, "initial": group.initial, "max": group.maximum}
-    charged = {bound: _charged(group, count) for bound, count in nodes.items()}
     each = machine.accelerators if machine else 0
+    if group.taken:
+        # Of shared nodes, the stack pays for the accelerators that it takes.
+        accelerators: Json = dict(zip(BOUNDS, group.taken, strict=True))
+        charged = {bound: count / each if each else None for bound, count in accelerators.items()}
+    else:
+        accelerators = {bound: None if n is None else n * each for bound, n in nodes.items()}
+        charged = {bound: _charged(group, count) for bound, count in nodes.items()}
     return {
         "urn": group.urn,
         "name": group.name,
@@ -54,16 +60,18 @@ def _line(group: NodeGroup) -> Json:
         "date": price.date if price else None,
         "accelerators_a_node": each,
         "nodes": nodes,
-        "gpu_hours": {bound: None if n is None else n * each * HOURS_A_MONTH for bound, n in nodes.items()},
+        "gpu_hours": {bound: None if n is None else n * HOURS_A_MONTH for bound, n in accelerators.items()},
         "month": _month(price, charged),
     }
 
 
 def _price(group: NodeGroup) -> catalogue.Price | None:
-    if group.market == "owned":
+    if group.market in ("owned", "shared"):
         if group.usd_hour is None:
             return None
-        return catalogue.Price(usd_hour=group.usd_hour, source="the stack: amortised by its owner", date="")
+        return catalogue.Price(
+            usd_hour=group.usd_hour, source="the stack: what the owner of the machines charges", date=""
+        )
     if group.machine is None or group.region is None:
         return None
     # EC2 capacity reservations and Compute Engine reservations are charged at the on-demand rate, used or not.
@@ -78,7 +86,7 @@ def _charged(group: NodeGroup, nodes: int | None) -> int | None:
     return max(nodes, group.reserved if group.reserved is not None else group.maximum or 0)
 
 
-def _month(price: catalogue.Price | None, charged: Mapping[str, int | None]) -> Json | None:
+def _month(price: catalogue.Price | None, charged: Mapping[str, float | None]) -> Json | None:
     if price is None:
         return None
     month: Json = {}

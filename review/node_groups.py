@@ -10,6 +10,8 @@ GROUP_LABEL = "gpuyard.io/node-group"
 EKS = "aws:eks/nodeGroup:NodeGroup"
 GKE = "gcp:container/nodePool:NodePool"
 INVENTORY = "gpuyard:index:NodeInventory"
+SHARED = "gpuyard:index:SharedNodes"
+ENDPOINT = "gpuyard:index:Endpoint"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 GKE_CLUSTER = "gcp:container/cluster:Cluster"
 
@@ -29,14 +31,16 @@ class NodeGroup:
     region: str | None
     machine: str | None
     market: str
-    """on_demand, spot, reservation or owned."""
+    """on_demand, spot, reservation, owned, or shared: nodes of somebody else's cluster."""
     minimum: int | None
     initial: int | None
     maximum: int | None
     reserved: int | None = None
     """Machines of the reservation, charged while idle, where the program says how many."""
     usd_hour: float | None = None
-    """Price of one owned machine an hour, as its owner says."""
+    """Price of one owned or shared machine an hour, as its owner says."""
+    taken: tuple[int, int, int] | None = None
+    """Accelerators that the program's endpoints take of shared nodes: least, at creation, most."""
 
 
 def node_groups(resources: list[Resource]) -> list[NodeGroup]:
@@ -53,6 +57,8 @@ def _read(resource: Resource, by_urn: Mapping[str, Resource]) -> Iterator[NodeGr
             yield _gke(resource, by_urn)
         case "gpuyard:index:NodeInventory":
             yield _inventory(resource)
+        case "gpuyard:index:SharedNodes":
+            yield _shared(resource, by_urn)
 
 
 def _eks(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
@@ -108,21 +114,46 @@ def _gke(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
 
 
 def _inventory(resource: Resource) -> NodeGroup:
-    inputs = resource["inputs"]
-    count = _number(inputs.get("count"))
-    price = inputs.get("usd_hour")
+    count = _number(resource["inputs"].get("count"))
     return NodeGroup(
         urn=resource["urn"],
         name=resource["name"],
         cloud="onprem",
         region=None,
-        machine=_text(inputs.get("machine")),
+        machine=_text(resource["inputs"].get("machine")),
         market="owned",
         minimum=count,
         initial=count,
         maximum=count,
-        usd_hour=float(price) if isinstance(price, int | float) and not isinstance(price, bool) else None,
+        usd_hour=_price(resource),
     )
+
+
+def _shared(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
+    taken = [0, 0, 0]
+    for endpoint in (r["inputs"] for r in by_urn.values() if r["type"] == ENDPOINT):
+        if endpoint.get("on") == resource["name"]:
+            replicas, each = _mapping(endpoint.get("replicas")), _number(endpoint.get("tensor_parallel")) or 1
+            least, most = _number(replicas.get("min")) or 0, _number(replicas.get("max")) or 0
+            taken = [taken[0] + least * each, taken[1] + least * each, taken[2] + most * each]
+    return NodeGroup(
+        urn=resource["urn"],
+        name=resource["name"],
+        cloud="existing",
+        region=None,
+        machine=_text(resource["inputs"].get("machine")),
+        market="shared",
+        minimum=None,
+        initial=None,
+        maximum=None,
+        usd_hour=_price(resource),
+        taken=(taken[0], taken[1], taken[2]),
+    )
+
+
+def _price(resource: Resource) -> float | None:
+    price = resource["inputs"].get("usd_hour")
+    return float(price) if isinstance(price, int | float) and not isinstance(price, bool) else None
 
 
 def _dependencies(resource: Resource, by_urn: Mapping[str, Resource]) -> Iterator[Resource]:

@@ -28,10 +28,11 @@ class NodeGroupSpec(BaseNodeGroupSpec):
 
 
 class NodeGroup(pulumi.ComponentResource):
-    """Nodes that exist already, so that quota, cost and placement know of them. It has no children."""
+    """Nodes of somebody else's cluster, so that cost and placement know of them. It has no children: this stack pays for
+    the accelerators that its endpoints take, not for the nodes."""
 
     def __init__(self, name: str, spec: NodeGroupSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("gpuyard:index:NodeInventory", name, spec.model_dump(mode="json"), opts)
+        super().__init__("gpuyard:index:SharedNodes", name, spec.model_dump(mode="json"), opts)
         self.register_outputs({})
 
 

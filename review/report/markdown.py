@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
 from gpuyard.review.judge import Review
 from gpuyard.review.report.summary import money, parts, span
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 def to_markdown(reviews: list[Review]) -> str:

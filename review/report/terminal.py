@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuyard.review.findings import Finding
-from gpuyard.review.judge import Review
-from gpuyard.review.report.summary import money, parts, span
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from gpuyard.review.findings import Finding
+from gpuyard.review.judge import Review
+from gpuyard.review.report.summary import money, parts, span
 
 SEVERITY = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
 
@@ -20,7 +21,7 @@ def print_review(review: Review, console: Console) -> None:
     document = review.document
     console.print(Text.assemble((f"{document['stack']}", "bold"), f"  {document['environment']}, {document['date']}"))
     console.print(Padding(Group(*_sections(review)), (0, 0, 0, 2)))
-    console.print(_verdict(review), "")
+    console.print("", _verdict(review), "", sep="\n")
 
 
 def print_cost(review: Review, console: Console) -> None:
@@ -40,7 +41,7 @@ def _sections(review: Review) -> list[RenderableType]:
     if review.document["capacity"]["tenants"]:
         sections += ["", _tenants(review.document)]
     if review.findings:
-        sections += ["", *(_finding(finding) for finding in review.findings)]
+        sections += ["", _findings(review.findings)]
     return sections
 
 
@@ -99,15 +100,19 @@ def _share(share: Any) -> str:
     return f"{share['quota']}{borrow} ({share['endpoints_max']})"
 
 
-def _finding(finding: Finding) -> Text:
-    style = SEVERITY.get(finding.severity, "")
-    advice = "" if finding.level == "mandatory" else " (advice)"
-    where = f"{finding.urn.rpartition('::')[2]}{finding.path}"
-    text = Text.assemble((f"{finding.severity:8} ", style), (finding.rule, "bold"), advice, f"  {where}\n")
-    text.append(f"         {finding.message}")
-    if finding.remediation:
-        text.append(f"\n         {finding.remediation}", style="dim")
-    return text
+def _findings(findings: list[Finding]) -> Table:
+    table = Table(
+        box=None, pad_edge=False, show_header=False, title="Findings", title_justify="left", title_style="bold"
+    )
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for finding in findings:
+        kind = Text(finding.severity, SEVERITY.get(finding.severity, ""))
+        kind.append("" if finding.denies else "\nadvice", "dim")
+        where = f"{finding.urn.rpartition('::')[2]}{finding.path}"
+        said = Text.assemble((finding.rule, "bold"), f"  {where}\n{finding.message}\n")
+        table.add_row(kind, said.append(f"{finding.remediation}\n", "dim"))
+    return table
 
 
 def _verdict(review: Review) -> Text:

@@ -70,3 +70,12 @@ def test_capacity_counts_what_scalers_may_reach_and_what_endpoints_may_take() ->
     assert found["total"] == 32
     assert found["accelerators"] == {"H100-80": 32}
     assert found["tenants"] == {"a": {"h100": {"quota": 16, "borrow": 8, "endpoints_max": 12}}}
+
+
+def test_shared_nodes_cost_what_is_taken_of_them() -> None:
+    shared = NodeGroup("urn:l40s", "l40s", "existing", None, "g6e.12xlarge", "shared", None, None, None, usd_hour=10.5, taken=(2, 2, 4))
+    result = cost([shared], [tenant("a", {"l40s": {"quota": 4}})])
+    # 10.5 / 4 accelerators x 730 h = 1,916.25 USD an accelerator-month
+    assert result["total"] == {"min": 3832.5, "initial": 3832.5, "max": 7665.0}
+    assert result["tenants"]["a"]["quota"] == 7665.0
+    assert capacity([shared], [])["total"] == 4

@@ -77,3 +77,12 @@ def test_inputs_of_a_wrong_type_do_not_stop_the_review() -> None:
     for bad in ({"scalingConfig": 5, "instanceTypes": "x", "labels": []}, {"scalingConfig": {"maxSize": "many"}}):
         (found,) = node_groups([resource(EKS, "g", bad)])
         assert found.maximum is None
+
+
+def test_of_shared_nodes_the_program_takes_what_its_endpoints_may_use() -> None:
+    nodes = resource("gpuyard:index:SharedNodes", "l40s", {"machine": "g6e.12xlarge", "count": 6, "usd_hour": 10.5})
+    replicas = {"min": 1, "max": 3}
+    endpoint = resource("gpuyard:index:Endpoint", "e", {"on": "l40s", "tensor_parallel": 2, "replicas": replicas})
+    other = resource("gpuyard:index:Endpoint", "f", {"on": "h100", "tensor_parallel": None, "replicas": replicas})
+    (found,) = node_groups([nodes, endpoint, other])
+    assert (found.market, found.taken, found.maximum) == ("shared", (2, 2, 6), None)
