@@ -7,12 +7,13 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, Self
 
 import pulumi
+from pydantic import Field, model_validator
+
 from gpuyard.components import namespace
 from gpuyard.components.accelerators.nvidia_values import exporter_values, operator_values
 from gpuyard.components.artifacts import ArtifactsSpec, release_inputs
 from gpuyard.components.kubernetes import declare_all, release
 from gpuyard.components.spec import Manifest, Name, Spec
-from pydantic import Field, model_validator
 
 NAMESPACE = "gpu-operator"
 
@@ -63,7 +64,7 @@ class NvidiaSpec(Spec):
 
 PLATFORMS = (
     # Driver, toolkit and containerd's runtime are in the AMI, a device plugin is not.
-    # Source: awslabs/amazon-eks-ami templates/al2023; awslabs/data-on-eks: driver and toolkit off in the operator.
+    # Source: awslabs/amazon-eks-ami templates/al2023; aws-samples/comfyui-on-eks#26: both off in the operator.
     ("aws", "AL2023_*_NVIDIA", NodeSoftware(driver="image", toolkit="image", advertiser="operator")),
     # The device plugin is in the image too, and a second one takes the GPUs away from both.
     # Source: bottlerocket QUICKSTART-EKS.md; bottlerocket-os/bottlerocket#4309.

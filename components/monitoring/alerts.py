@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuyard.components.spec import Manifest, Spec
 from pydantic import PositiveFloat, PositiveInt
+
+from gpuyard.components.spec import Manifest, Spec
 
 APPLICATION_XIDS = (13, 31, 43, 45, 68, 109)
 """Errors that a program causes and the GPU survives: page faults, exceptions, timeouts of its own.

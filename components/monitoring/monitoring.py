@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import pulumi
+from pydantic import Field
+
 from gpuyard.components import namespace
 from gpuyard.components.artifacts import ArtifactsSpec, release_inputs
 from gpuyard.components.kubernetes import declare_all, release
 from gpuyard.components.monitoring.alerts import Thresholds, prometheus_rule
 from gpuyard.components.monitoring.monitors import file_access_policy
 from gpuyard.components.spec import Name, Quantity, SecretKey, Spec
-from pydantic import Field
 
 NAMESPACE = "monitoring"
 
@@ -30,6 +31,9 @@ SELECTORS = ("rule", "serviceMonitor", "podMonitor", "probe", "scrapeConfig")
 NOT_OURS = ("kubeControllerManager", "kubeScheduler", "kubeEtcd", "kubeProxy", "coreDns")
 """Parts of the control plane, or of the node, that a managed cluster hides or an on-prem one binds to loopback: to
 watch them would raise an alert that never ends. CoreDNS is kube-dns without these metrics on GKE."""
+
+WITHOUT_ALERTMANAGER = {"rules": {"alertmanager": False}, "disabled": {"PrometheusNotConnectedToAlertmanagers": True}}
+"""Rules of the chart that would alert for ever where no Alertmanager is meant to be."""
 
 
 class AlertsSpec(Spec):
@@ -94,7 +98,10 @@ def values(spec: MonitoringSpec, artifacts: ArtifactsSpec) -> dict[str, Any]:
     """Values of kube-prometheus-stack."""
     chosen: dict[str, Any] = {part: {"enabled": False} for part in NOT_OURS}
     chosen["prometheus"] = {"prometheusSpec": _prometheus(spec)}
-    chosen["alertmanager"] = _alertmanager(spec.alerts.slack) if spec.alerts else {"enabled": False}
+    if spec.alerts:
+        chosen["alertmanager"] = _alertmanager(spec.alerts.slack)
+    else:
+        chosen |= {"alertmanager": {"enabled": False}, "defaultRules": WITHOUT_ALERTMANAGER}
     chosen["grafana"] = _grafana(spec.grafana) if spec.grafana else {"enabled": False}
     if artifacts.images:
         chosen["global"] = {"imageRegistry": artifacts.images}

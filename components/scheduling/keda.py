@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pulumi
+
 from gpuyard.components import namespace
 from gpuyard.components.artifacts import ArtifactsSpec, release_inputs
 from gpuyard.components.kubernetes import declare_all, release

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Annotated, Self
 
 import pulumi
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
+
 from gpuyard.components import namespace
 from gpuyard.components.kubernetes import declare, declare_all
 from gpuyard.components.spec import Manifest, Name, Quantity, Spec, Usd
 from gpuyard.components.tenancy.access import bindings, role
 from gpuyard.components.tenancy.isolation import network_policies
 from gpuyard.components.tenancy.share import limits, quota
-from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 TENANT_LABEL = "gpuyard.io/tenant"
 """The namespace of a tenant, and everything that gpuyard puts there, carries the tenant's name under this key."""

@@ -5,13 +5,14 @@ from typing import Any
 
 import pulumi
 import pytest
+from packaging.version import Version
+from pydantic import ValidationError
+from registered import Resource, registered
+
 from gpuyard import catalogue
 from gpuyard.components.accelerators.nvidia import NodeSoftware, NvidiaSoftware, NvidiaSpec, charts, decide
 from gpuyard.components.artifacts import ArtifactsSpec
 from gpuyard.components.node_groups import aws as aws_groups
-from packaging.version import Version
-from pydantic import ValidationError
-from registered import Resource, registered
 
 UPSTREAM = ArtifactsSpec()
 MIRROR = ArtifactsSpec(images="mirror.example/ai", charts="oci://mirror.example/charts")

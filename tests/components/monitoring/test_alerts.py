@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from gpuyard.components.monitoring.alerts import APPLICATION_XIDS, Thresholds, prometheus_rule
 
 ROOT = Path(__file__).parents[3]

@@ -5,11 +5,12 @@ from typing import Any
 
 import pulumi
 import pytest
+from pydantic import ValidationError
+from registered import registered
+
 from gpuyard.components.artifacts import ArtifactsSpec
 from gpuyard.components.monitoring.monitoring import Monitoring, MonitoringSpec, values
 from gpuyard.components.monitoring.monitors import file_access_policy
-from pydantic import ValidationError
-from registered import registered
 
 SLACK = {"slack": {"secret": "alerts", "key": "url"}}
 
@@ -67,8 +68,10 @@ def test_the_watchdog_goes_nowhere() -> None:
     assert {"name": "null"} in config["receivers"]
 
 
-def test_without_a_receiver_no_alertmanager_runs() -> None:
+def test_without_a_receiver_no_alertmanager_runs_and_nothing_misses_it() -> None:
     assert chosen()["alertmanager"] == {"enabled": False}
+    assert chosen()["defaultRules"]["disabled"] == {"PrometheusNotConnectedToAlertmanagers": True}
+    assert "defaultRules" not in chosen(alerts=SLACK)
 
 
 def test_grafana_runs_only_with_a_password_of_the_teams_own_and_reads_its_own_namespace() -> None:

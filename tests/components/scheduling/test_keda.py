@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pulumi
+from registered import registered
+
 from gpuyard.components.artifacts import ArtifactsSpec
 from gpuyard.components.scheduling.keda import Keda, values
-from registered import registered
 
 
 def test_keda_reads_no_tenants_secrets_and_scales_deployments_only(golden: Callable[[str, Any], None]) -> None:

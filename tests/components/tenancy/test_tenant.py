@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpuyard.components.tenancy.access import RULES
-from gpuyard.components.tenancy.share import quota
-from gpuyard.components.tenancy.tenant import Tenant, TenantSpec, manifests, problems
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from registered import registered
 from ruamel.yaml import YAML
+
+from gpuyard.components.tenancy.access import RULES
+from gpuyard.components.tenancy.share import quota
+from gpuyard.components.tenancy.tenant import Tenant, TenantSpec, manifests, problems
 
 ENDPOINTS = sorted((Path(__file__).parents[2] / "golden" / "serving").glob("*.yaml"))
 
