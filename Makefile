@@ -21,15 +21,17 @@ check: $(STAMP) ## all that CI runs: format, lint, types, tests, rules on both e
 	@$(PYTHON) -m ruff format --check --quiet . || { echo "run: .venv/bin/ruff format ."; exit 1; }
 	@$(PYTHON) -m ruff check --quiet .
 	@$(PYTHON) -m mypy -p gpuyard
-	@PATH="$$($(PYTHON) tools/programs.py opa):$$PATH" $(PYTEST) -m "not long"
+	@$(PYTHON) tools/programs.py opa > /dev/null
+	@$(PYTEST) -m "not long"
 	@$(MAKE) --no-print-directory generate
 	@git diff --exit-code --stat -- tests/golden stacks/schema.json docs/reference || { echo "generated files were not committed: commit what make generate wrote"; exit 1; }
 
 long: $(STAMP) ## the whole series of which check runs a sample
-	@PATH="$$($(PYTHON) tools/programs.py opa):$$PATH" $(PYTEST) -m long --timeout 1800
+	@$(PYTHON) tools/programs.py opa > /dev/null
+	@$(PYTEST) -m long --timeout 1800
 
 generate: $(STAMP) ## write goldens, the stack schema and the reference pages anew
-	@GOLDEN=write $(PYTEST) -m golden --no-header -q
+	@GOLDEN=write $(PYTEST) -m golden --no-header
 	@$(PYTHON) tools/generate.py
 
 bench: $(STAMP) ## side-by-side benchmarks, each prints a ratio

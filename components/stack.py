@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -134,6 +136,8 @@ class ExistingPlatformSpec(PlatformSpec):
         return existing_groups.node_selector(group, self.node_groups[group])
 
 
+LONG_NAME = re.compile(r"gpuyard__components__[a-z_]+?__(?P<cloud>[a-z]+)(_[a-z]+)?__(?P<name>[A-Za-z]+)")
+
 CLOUDS: dict[str, type[PlatformSpec]] = {
     "aws": AwsPlatformSpec,
     "gcp": GcpPlatformSpec,
@@ -166,7 +170,7 @@ def load(value: Any, stack: str) -> PlatformSpec:
 def stack_schema() -> dict[str, Any]:
     """The JSON schema of a stack file."""
     platform = TypeAdapter(AwsPlatformSpec | GcpPlatformSpec | OnPremPlatformSpec | ExistingPlatformSpec)
-    found = platform.json_schema(ref_template="#/$defs/{model}")
+    found = json.loads(LONG_NAME.sub(_short_name, json.dumps(platform.json_schema())))
     definitions = found.pop("$defs")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -176,6 +180,11 @@ def stack_schema() -> dict[str, Any]:
         "required": ["config"],
         "$defs": definitions,
     }
+
+
+def _short_name(long: re.Match[str]) -> str:
+    """Where clouds have specs of one name, pydantic spells out modules: aws's ClusterSpec becomes AwsClusterSpec."""
+    return f"{long['cloud'].capitalize()}{long['name']}"
 
 
 def people(spec: PlatformSpec) -> list[str]:

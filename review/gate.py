@@ -12,12 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pulumi
+from pulumi.runtime import settings
+
 from gpuyard.review import recording as recordings
 from gpuyard.review.evaluate import find_policies
 from gpuyard.review.findings import Finding
 from gpuyard.review.judge import Review, judge
 from gpuyard.review.recording import Recording
-from pulumi.runtime import settings
 
 SECONDS = 120
 """A program that is not built after so long is refused: the gate never waits for ever."""

@@ -67,6 +67,7 @@ class ClusterSpec(Spec):
     """An EKS cluster, its network and who may enter it."""
 
     cloud: Literal["aws"]
+    """Amazon EKS."""
     account: AccountId
     """The account that the cluster is made in; nothing is made when the credentials are of another."""
     region: Region

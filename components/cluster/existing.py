@@ -29,6 +29,7 @@ class ClusterSpec(KubeconfigSpec):
     """A cluster that others run."""
 
     cloud: Literal["existing"]
+    """A cluster that others run."""
     prometheus: Annotated[str, Field(pattern=r"^https?://[^\s/]+(/\S*)?$")] | None = None
     """Address of the cluster's Prometheus, for autoscaling by load; without it an endpoint's replicas are fixed."""
 

@@ -56,6 +56,7 @@ class ClusterSpec(Spec):
     `secrets_key` is given, cloudkms are enabled already."""
 
     cloud: Literal["gcp"]
+    """Google GKE."""
     project: ProjectId
     """Id of the project that owns the cluster."""
     region: Region

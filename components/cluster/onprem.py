@@ -13,5 +13,6 @@ class ClusterSpec(KubeconfigSpec):
     """A cluster of one's own machines."""
 
     cloud: Literal["onprem"]
+    """One's own machines."""
     driver: Literal["host", "operator"] = "host"
     """Who brings the NVIDIA driver: the machine's own system (DGX OS does), or the GPU Operator in a container."""

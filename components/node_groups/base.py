@@ -50,8 +50,11 @@ class Taint(Spec):
     """A Kubernetes taint."""
 
     key: LabelKey
+    """What pods tolerate it by."""
     value: LabelValue = ""
+    """Told apart by it, where one key has several."""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
+    """What happens to pods that do not tolerate it."""
 
 
 class NodeGroupSpec(Spec):

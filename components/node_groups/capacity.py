@@ -12,18 +12,21 @@ class OnDemand(Spec):
     """Machines by the hour, if the cloud has them."""
 
     kind: Literal["on_demand"] = "on_demand"
+    """How the machines are paid for."""
 
 
 class Spot(Spec):
     """Spare machines that the cloud may take back at two minutes' (AWS) or half a minute's (GCP) notice."""
 
     kind: Literal["spot"]
+    """How the machines are paid for."""
 
 
 class Reservation(Spec):
     """Machines that are reserved already, and charged while idle. A cloud's subclass says how it names them."""
 
     kind: Literal["reservation"]
+    """How the machines are paid for."""
     zone: str
     """The zone that the reservation is in."""
     count: PositiveInt

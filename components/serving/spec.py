@@ -74,6 +74,7 @@ class Hours(Spec):
     """The hours in which an endpoint is up whether or not it is asked anything."""
 
     start: Time
+    """When they begin."""
     end: Time
     """Earlier than start: on the next day."""
     timezone: Annotated[str, AfterValidator(_known_zone)]
@@ -115,6 +116,7 @@ class EndpointSpec(Spec):
     context: PositiveInt | None = None
     """Longest request and answer, in tokens; the model's own limit when left out."""
     replicas: Replicas
+    """Least and most copies of the server."""
     hours: Hours | None = None
     """Hours in which a least number of replicas is up."""
     image: ImageReference | None = None

@@ -3,9 +3,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from gpuyard.components.gcp import node_security, region_of, resource_labels
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gpuyard.components.gcp import node_security, region_of, resource_labels
 
 
 def test_tags_become_labels_in_lower_case() -> None:

@@ -34,6 +34,19 @@ def test_every_shipped_stack_fits_the_schema_that_editors_use(stack: str) -> Non
     jsonschema.validate({"config": {"gpuyard:platform": shipped(stack)}}, stack_schema())
 
 
+def test_the_schema_describes_every_key_and_calls_every_part_by_a_short_name() -> None:
+    parts = stack_schema()["$defs"]
+    assert "AwsClusterSpec" in parts
+    assert [name for name in parts if "__" in name] == []
+    undescribed = [
+        f"{n}.{k}"
+        for n, part in parts.items()
+        for k, f in part.get("properties", {}).items()
+        if not f.get("description")
+    ]
+    assert undescribed == [], "each field has a docstring: it is the documentation"
+
+
 Change = Callable[[dict[str, Any]], object]
 
 MISTAKES: list[tuple[str, Change, str]] = [

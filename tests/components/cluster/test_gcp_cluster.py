@@ -5,12 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpuyard.components.cluster.gcp import Cluster, ClusterSpec, check_groups, check_name, cluster_inputs, kubeconfig
-from gpuyard.components.cluster.gcp_access import admin_bindings, node_grants
-from gpuyard.components.cluster.gcp_network import Attachment
 from oracles.gcp import problems
 from pydantic import ValidationError
 from registered import Resource, registered
+
+from gpuyard.components.cluster.gcp import Cluster, ClusterSpec, check_groups, check_name, cluster_inputs, kubeconfig
+from gpuyard.components.cluster.gcp_access import admin_bindings, node_grants
+from gpuyard.components.cluster.gcp_network import Attachment
 
 GIVEN: dict[str, Any] = {
     "cloud": "gcp",

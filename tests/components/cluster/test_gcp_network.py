@@ -3,6 +3,10 @@ from __future__ import annotations
 from ipaddress import IPv4Network
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
 from gpuyard.components.cluster.gcp_network import (
     NARROWEST,
     WIDEST,
@@ -14,9 +18,6 @@ from gpuyard.components.cluster.gcp_network import (
     ranges,
     subnet_inputs,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
 
 EXISTING = {
     "network": "projects/host/global/networks/shared",

@@ -6,6 +6,12 @@ from typing import Any
 
 import pulumi
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.gcp import problems
+from pydantic import ValidationError
+from registered import Resource, registered
+
 from gpuyard import catalogue
 from gpuyard.components.node_groups.gcp import (
     NodeGroup,
@@ -16,11 +22,6 @@ from gpuyard.components.node_groups.gcp import (
     node_pool_inputs,
     node_selector,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from oracles.gcp import problems
-from pydantic import ValidationError
-from registered import Resource, registered
 
 ZONES = ["us-central1-a", "us-central1-b", "us-central1-c"]
 RESERVATION = {"kind": "reservation", "name": "h100", "zone": "us-central1-b", "count": 4}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from gpuyard import catalogue
 from gpuyard.components.artifacts import ArtifactsSpec
 from gpuyard.components.serving.manifests import manifests

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pulumi
+from registered import registered
+
 from gpuyard.components.artifacts import ArtifactsSpec
 from gpuyard.components.serving.endpoint import Endpoint
 from gpuyard.components.serving.placement import Placement
 from gpuyard.components.serving.spec import EndpointSpec
-from registered import registered
 
 Make = Callable[..., EndpointSpec]
 On = Callable[..., Placement]

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+
 from gpuyard.components.artifacts import ArtifactsSpec
 from gpuyard.components.serving.manifests import manifests
 from gpuyard.components.serving.placement import Placement
 from gpuyard.components.serving.spec import EndpointSpec
-from jsonschema import Draft202012Validator
 
 Make = Callable[..., EndpointSpec]
 On = Callable[..., Placement]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from gpuyard.components.serving.placement import Placement, problems
 from gpuyard.components.serving.spec import EndpointSpec
 

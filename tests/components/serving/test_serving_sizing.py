@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gpuyard import catalogue
 from gpuyard.components.serving import sizing, template
 from gpuyard.components.serving.spec import EndpointSpec
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 Make = Callable[..., EndpointSpec]
 VLLM = template.load("vllm")

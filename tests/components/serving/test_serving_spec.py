@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gpuyard.components.serving.spec import EndpointSpec, in_bytes
 from pydantic import ValidationError
+
+from gpuyard.components.serving.spec import EndpointSpec, in_bytes
 
 Make = Callable[..., EndpointSpec]
 HUB = {"id": "meta-llama/Llama-3.3-70B-Instruct", "revision": "0123456789abcdef0123456789abcdef01234567"}

@@ -9,11 +9,12 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+
 from gpuyard import catalogue
 from gpuyard.components.serving import template
 from gpuyard.components.serving.template import ServingTemplate
-from pydantic import ValidationError
-from ruamel.yaml import YAML
 
 Upstream = Callable[[str], dict[str, str]]
 ENGINES = template.names()

@@ -1,0 +1,93 @@
+"""The gate in a running program, against the SDK's mock engine: what is declared, and what is refused."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pulumi
+import pulumi_kubernetes as k8s
+import pytest
+from pulumi.runtime import mocks
+from registered import Cloud, Engine
+
+from gpuyard.review import gate
+
+
+def allowed() -> None:
+    k8s.core.v1.ConfigMap("settings", metadata={"name": "settings", "namespace": "default"}, data={"a": "b"})
+
+
+def denied() -> None:
+    allowed()
+    container = {"name": "c", "image": "registry.k8s.io/pause:3.10", "securityContext": {"privileged": True}}
+    k8s.core.v1.Pod("mighty", metadata={"name": "mighty", "namespace": "team"}, spec={"containers": [container]})
+
+
+def broken() -> None:
+    allowed()
+    raise KeyError("no such thing")
+
+
+def run(build: Callable[[], None], directory: Path, *, preview: bool) -> tuple[list[str], BaseException | None]:
+    """Names that the engine was asked to register, and how the program ended."""
+    engine = Engine(Cloud({}))
+    mocks.set_mocks(Cloud({}), project="p", stack="dev", preview=preview, monitor=engine)
+    pulumi.runtime.settings.SETTINGS.root_directory = str(directory)
+    ended: list[BaseException] = []
+
+    def program() -> None:
+        try:
+            gate.gated(build)
+        except BaseException as error:
+            ended.append(error)
+
+    pulumi.runtime.test(program)()  # type: ignore[no-untyped-call]
+    names = [r["name"] for r in engine.registered if r["type"] != "pulumi:pulumi:Stack"]
+    return names, ended[0] if ended else None
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_program_without_findings_is_declared_once(tmp_path: Path, preview: bool) -> None:
+    assert run(allowed, tmp_path, preview=preview) == (["settings"], None)
+
+
+def test_an_update_is_refused_before_anything_is_declared(tmp_path: Path) -> None:
+    names, ended = run(denied, tmp_path, preview=False)
+    assert names == []
+    assert isinstance(ended, pulumi.RunError), "anything else would print a traceback"
+    assert "nothing is deployed" in str(ended)
+
+
+def test_a_preview_declares_everything_then_fails(tmp_path: Path) -> None:
+    names, ended = run(denied, tmp_path, preview=True)
+    assert names == ["settings", "mighty"]
+    assert isinstance(ended, pulumi.RunError)
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_program_that_cannot_be_recorded_is_refused(tmp_path: Path, preview: bool) -> None:
+    names, ended = run(broken, tmp_path, preview=preview)
+    assert names == []
+    assert isinstance(ended, pulumi.RunError)
+    assert "could not decide" in str(ended)
+    assert "no such thing" in str(ended)
+
+
+def test_a_gate_without_rules_is_shut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "find_policies", lambda _: (_ for _ in ()).throw(FileNotFoundError("no rules")))
+    names, ended = run(allowed, tmp_path, preview=False)
+    assert names == []
+    assert isinstance(ended, pulumi.RunError)
+
+
+def test_a_program_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    never = threading.Event()
+    monkeypatch.setattr(gate, "SECONDS", 0.2)
+    try:
+        names, ended = run(never.wait, tmp_path, preview=False)
+    finally:
+        never.set()
+    assert names == []
+    assert "not built after" in str(ended)

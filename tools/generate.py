@@ -1,0 +1,89 @@
+"""Writes what is derived from the code: the stack schema and the reference pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from gpuyard.components.stack import stack_schema
+from gpuyard.review import rules as policies
+from gpuyard.review.evaluate import find_policies
+from gpuyard.review.rules import Rule
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+NOTICE = "<!-- Written by `make generate`; do not edit. -->\n\n"
+
+
+def main() -> None:
+    """Writes every generated file anew."""
+    schema = stack_schema()
+    (ROOT / "stacks" / "schema.json").write_text(json.dumps(schema, indent=2) + "\n")
+    REFERENCE.mkdir(parents=True, exist_ok=True)
+    (REFERENCE / "stack.md").write_text(stack_page(schema))
+    (REFERENCE / "rules.md").write_text(rules_page(list(policies.load(find_policies(ROOT).directories).rules.values())))
+
+
+def stack_page(schema: dict[str, Any]) -> str:
+    """Every part of a stack file, with its fields."""
+    page = [
+        f"# The stack file\n\n{NOTICE}",
+        "Under `config: gpuyard:platform:` stands one of the platforms below, by its cluster's `cloud`.\n",
+    ]
+    for name, part in sorted(schema["$defs"].items()):
+        if part.get("type") == "object":
+            page.append(f"\n## {name}\n\n{part.get('description', '')}\n\n")
+            page += _table("key", "value", "default", "meaning")
+            page += [_row(*_field(key, field, part.get("required", []))) for key, field in part["properties"].items()]
+    return "".join(page)
+
+
+def rules_page(rules: list[Rule]) -> str:
+    """Every rule with what it demands and what to do."""
+    page = [f"# The rules\n\n{NOTICE}"]
+    page += _table("rule", "catalogue", "severity", "level", "if unknown", "what it demands", "what to do")
+    for rule in sorted(rules, key=lambda rule: rule.id):
+        kind = (f"`{rule.id}`", rule.catalogue, rule.severity, rule.level, rule.on_unknown)
+        page.append(_row(*kind, rule.title, rule.remediation))
+    return "".join(page)
+
+
+def _table(*columns: str) -> list[str]:
+    return [_row(*columns), f"|{'---|' * len(columns)}\n"]
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(_line(cell) for cell in cells)} |\n"
+
+
+def _field(key: str, field: dict[str, Any], required: list[str]) -> tuple[str, str, str, str]:
+    default = "**required**" if key in required else f"`{json.dumps(field['default'])}`" if field.get("default") else ""
+    return f"`{key}`", _shape(field), default, field.get("description", "")
+
+
+def _shape(field: dict[str, Any]) -> str:
+    if "$ref" in field:
+        name = field["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "const" in field:
+        return f"`{field['const']}`"
+    if "enum" in field:
+        return " or ".join(f"`{value}`" for value in field["enum"])
+    for choice in ("anyOf", "oneOf"):
+        if choice in field:
+            return " or ".join(dict.fromkeys(_shape(one) for one in field[choice] if one.get("type") != "null"))
+    if field.get("type") == "array":
+        return f"list of {_shape(field['items'])}"
+    if field.get("type") == "object":
+        values = field.get("additionalProperties", field.get("patternProperties", {}))
+        values = next(iter(values.values())) if isinstance(values, dict) and "patternProperties" in field else values
+        return f"mapping of names to {_shape(values)}" if isinstance(values, dict) else "mapping"
+    return str(field.get("type", "anything"))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+main()
