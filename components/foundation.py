@@ -9,7 +9,6 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_gcp as gcp
 
-from gpuyard import catalogue
 from gpuyard.components.cluster import aws as aws_cluster
 from gpuyard.components.cluster import aws_services
 from gpuyard.components.cluster import existing as existing_cluster
@@ -25,6 +24,7 @@ from gpuyard.components.stack import (
     ExistingPlatformSpec,
     GcpPlatformSpec,
     OnPremPlatformSpec,
+    hosts_system_pods,
     people,
 )
 
@@ -71,7 +71,7 @@ def _aws(name: str, spec: AwsPlatformSpec, tags: Mapping[str, str], child: pulum
         ).group
         for group, part in spec.node_groups.items()
     ]
-    first = [group for group, part in zip(system, spec.node_groups.values(), strict=True) if _hosts_system_pods(part)]
+    first = [group for group, part in zip(system, spec.node_groups.values(), strict=True) if hosts_system_pods(part)]
     inside = pulumi.ResourceOptions.merge(
         child, pulumi.ResourceOptions(providers=[provider, cluster.kubernetes], depends_on=first)
     )
@@ -95,8 +95,8 @@ def _gcp(name: str, spec: GcpPlatformSpec, tags: Mapping[str, str], child: pulum
     cluster = gcp_cluster.Cluster(name, spec.cluster, groups=people(spec), tags=tags, opts=cloud)
     pools: list[pulumi.Resource] = []
     # GKE taints a GPU pool by itself only beside a pool without GPUs, and its own pods need one: that one comes first.
-    for group, part in sorted(spec.node_groups.items(), key=lambda item: not _hosts_system_pods(item[1])):
-        after = [] if _hosts_system_pods(part) else list(pools)
+    for group, part in sorted(spec.node_groups.items(), key=lambda item: not hosts_system_pods(item[1])):
+        after = [] if hosts_system_pods(part) else list(pools)
         made = gcp_groups.NodeGroup(
             group,
             part,
@@ -107,7 +107,7 @@ def _gcp(name: str, spec: GcpPlatformSpec, tags: Mapping[str, str], child: pulum
             tags=tags,
             opts=pulumi.ResourceOptions.merge(cloud, pulumi.ResourceOptions(depends_on=after)),
         )
-        if _hosts_system_pods(part):
+        if hosts_system_pods(part):
             pools.append(made.pool)
     return Foundation(cluster.kubernetes, pools)
 
@@ -125,8 +125,3 @@ def _existing(name: str, spec: ExistingPlatformSpec, child: pulumi.ResourceOptio
     for group, part in spec.node_groups.items():
         existing_groups.NodeGroup(group, part, opts=child)
     return Foundation(cluster.kubernetes, [])
-
-
-def _hosts_system_pods(group: aws_groups.NodeGroupSpec | gcp_groups.NodeGroupSpec) -> bool:
-    """Whether pods without tolerations run there as soon as it is made."""
-    return catalogue.machine(group.machine).resource is None and not group.taints and group.nodes.min > 0

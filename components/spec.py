@@ -23,6 +23,12 @@ LabelValue = Annotated[str, Field(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A
 Quantity = Annotated[str, Field(pattern=r"^[1-9][0-9]*(Mi|Gi|Ti)$")]
 """An amount of bytes in the binary units of Kubernetes, such as 200Gi."""
 
+GIB = 2**30
+"""Bytes of a GiB."""
+
+UNITS = {"Mi": 2**20, "Gi": GIB, "Ti": 2**40}
+"""Bytes of the units that a Quantity has."""
+
 Cidr = Annotated[str, Field(pattern=r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$")]
 """An IPv4 network such as 10.40.0.0/16."""
 
@@ -43,3 +49,13 @@ class SecretKey(Spec):
     """Name of the Secret."""
     key: Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]{1,253}$")]
     """Key inside the Secret."""
+
+
+def in_bytes(quantity: Quantity) -> int:
+    """Bytes of an amount such as 15Gi."""
+    return int(quantity[:-2]) * UNITS[quantity[-2:]]
+
+
+def in_gib(quantity: Quantity) -> int:
+    """Whole GiB of an amount; less than one is 0."""
+    return in_bytes(quantity) // GIB

@@ -15,6 +15,7 @@ from gpuyard.components.cluster import existing as existing_cluster
 from gpuyard.components.cluster import gcp as gcp_cluster
 from gpuyard.components.cluster import onprem as onprem_cluster
 from gpuyard.components.node_groups import aws as aws_groups
+from gpuyard.components.node_groups import base
 from gpuyard.components.node_groups import existing as existing_groups
 from gpuyard.components.node_groups import gcp as gcp_groups
 from gpuyard.components.node_groups import onprem as onprem_groups
@@ -26,7 +27,30 @@ ROOT = "gpuyard:platform"
 """How the stack's one key is called in messages."""
 
 
-class AwsPlatformSpec(ManagedPlatformSpec):
+class CloudPlatformSpec(ManagedPlatformSpec):
+    """A platform whose machines a cloud adds and removes."""
+
+    node_groups: Mapping[str, base.ScaledNodeGroupSpec]
+
+    @property
+    def region(self) -> str | None:
+        """Region of the cluster."""
+        return str(self.cluster.region)
+
+    def most_nodes(self, group: str) -> int:
+        """Nodes that a group can have."""
+        return self.node_groups[group].nodes.max
+
+    def _cluster_problems(self) -> Iterator[str]:
+        if not any(hosts_system_pods(group) for group in self.node_groups.values()):
+            yield (
+                "node_groups: none has a machine without accelerators, no taints and nodes.min of 1 or more, so the "
+                "cluster's own pods would have no node: add one, such as system"
+            )
+        yield from super()._cluster_problems()
+
+
+class AwsPlatformSpec(CloudPlatformSpec):
     """A platform on Amazon EKS."""
 
     cluster: aws_cluster.ClusterSpec
@@ -34,28 +58,18 @@ class AwsPlatformSpec(ManagedPlatformSpec):
     node_groups: dict[Name, aws_groups.NodeGroupSpec]
     """Managed node groups."""
 
-    @property
-    def region(self) -> str | None:
-        """Region of the cluster."""
-        return self.cluster.region
-
-    def most_nodes(self, group: str) -> int:
-        """Nodes that a group can have."""
-        return self.node_groups[group].nodes.max
-
     def image(self, group: str) -> str:
         """AMI type of a group."""
         return aws_groups.node_image(self.node_groups[group])
 
     def _cluster_problems(self) -> Iterator[str]:
-        yield from _system_problems(self.node_groups)
         yield from super()._cluster_problems()
         zones = list(self.cluster.network.zones)
         for name, group in self.node_groups.items():
             yield from _problem(f"node_groups.{name}", aws_groups.group_zones, group, zones)
 
 
-class GcpPlatformSpec(ManagedPlatformSpec):
+class GcpPlatformSpec(CloudPlatformSpec):
     """A platform on Google GKE."""
 
     cluster: gcp_cluster.ClusterSpec
@@ -63,21 +77,11 @@ class GcpPlatformSpec(ManagedPlatformSpec):
     node_groups: dict[Name, gcp_groups.NodeGroupSpec]
     """Node pools."""
 
-    @property
-    def region(self) -> str | None:
-        """Region of the cluster."""
-        return self.cluster.region
-
-    def most_nodes(self, group: str) -> int:
-        """Nodes that a group can have."""
-        return self.node_groups[group].nodes.max
-
     def image(self, group: str) -> str:
         """Image type of a group."""
         return gcp_groups.IMAGE_TYPE
 
     def _cluster_problems(self) -> Iterator[str]:
-        yield from _system_problems(self.node_groups)
         yield from super()._cluster_problems()
         yield from _problem("tenants", gcp_cluster.check_groups, self.cluster, people(self))
         for name, group in self.node_groups.items():
@@ -192,12 +196,9 @@ def people(spec: PlatformSpec) -> list[str]:
     return sorted({group for tenant in spec.tenants.values() for group in (*tenant.groups, *tenant.viewers)})
 
 
-def _system_problems(groups: Mapping[str, aws_groups.NodeGroupSpec | gcp_groups.NodeGroupSpec]) -> Iterator[str]:
-    if not any(catalogue.machine(g.machine).resource is None and not g.taints and g.nodes.min for g in groups.values()):
-        yield (
-            "node_groups: none has a machine without accelerators, no taints and nodes.min of 1 or more, so the "
-            "cluster's own pods would have no node: add one, such as system"
-        )
+def hosts_system_pods(group: base.ScaledNodeGroupSpec) -> bool:
+    """Whether pods without tolerations run there as soon as it is made."""
+    return catalogue.machine(group.machine).resource is None and not group.taints and group.nodes.min > 0
 
 
 def _problem(path: str, check: Any, *arguments: Any) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpuyard import catalogue
@@ -14,7 +14,7 @@ ENDPOINT = "gpuyard:index:Endpoint"
 Json = dict[str, Any]
 
 
-def capacity(groups: list[NodeGroup], resources: list[Mapping[str, Any]]) -> Json:
+def capacity(groups: Sequence[NodeGroup], resources: Sequence[Mapping[str, Any]]) -> Json:
     """The capacity part of a resource document. Autoscaler maxima count, not today's nodes."""
     lines = [_line(group) for group in groups]
     accelerators: dict[str, int] = {}
@@ -57,7 +57,7 @@ def _line(group: NodeGroup) -> Json:
     }
 
 
-def _tenants(resources: list[Mapping[str, Any]]) -> Json:
+def _tenants(resources: Sequence[Mapping[str, Any]]) -> Json:
     tenants: Json = {}
     for tenant in (r for r in resources if r["type"] == TENANT):
         shares = tenant["inputs"].get("accelerators") or {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpuyard import catalogue
@@ -17,7 +17,7 @@ BOUNDS = ("min", "initial", "max")
 Json = dict[str, Any]
 
 
-def cost(groups: list[NodeGroup], resources: list[Mapping[str, Any]]) -> Json:
+def cost(groups: Sequence[NodeGroup], resources: Sequence[Mapping[str, Any]]) -> Json:
     """The cost part of a resource document, in US dollars. A price that is not known is null, never 0."""
     lines = [_line(group) for group in groups]
     known = [line for line in lines if line["month"]]
@@ -97,7 +97,7 @@ def _month(price: catalogue.Price | None, charged: Mapping[str, float | None]) -
     return month
 
 
-def _tenants(lines: list[Json], resources: list[Mapping[str, Any]]) -> Json:
+def _tenants(lines: list[Json], resources: Sequence[Mapping[str, Any]]) -> Json:
     accelerator_month = {
         line["group"]: line["usd_hour"] / line["accelerators_a_node"] * HOURS_A_MONTH
         for line in lines

@@ -29,14 +29,20 @@ class Review:
         return any(finding.denies for finding in self.findings)
 
 
+def describe(recording: Recording, policies: Policies, *, date: str) -> Document:
+    """What a recorded program would be, with its cost and capacity as of `date` (YYYY-MM-DD); no rule is asked."""
+    document = documents.build(recording, date=date, environment=environment_of(recording.stack, policies))
+    groups = node_groups(document["resources"])
+    document["capacity"] = capacity(groups, document["resources"])
+    document["cost"] = cost(groups, document["resources"])
+    return document
+
+
 def judge(recording: Recording, policies: Policies, *, date: str) -> Review:
     """Judges a recorded program as of `date` (YYYY-MM-DD).
 
     Raises GateError when the rules cannot be applied as a whole.
     """
-    document = documents.build(recording, date=date, environment=environment_of(recording.stack, policies))
-    groups = node_groups(document["resources"])
-    document["capacity"] = capacity(groups, document["resources"])
-    document["cost"] = cost(groups, document["resources"])
+    document = describe(recording, policies, date=date)
     verdict = evaluate(document, policies)
     return Review(document, verdict.findings, verdict.engine)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ class NodeGroup:
     """Accelerators that the program's endpoints take of shared nodes: least, at creation, most."""
 
 
-def node_groups(resources: list[Resource]) -> list[NodeGroup]:
+def node_groups(resources: Sequence[Resource]) -> list[NodeGroup]:
     """Every node group of the document, in the order of the document."""
     by_urn = {resource["urn"]: resource for resource in resources}
     return [found for resource in resources for found in _read(resource, by_urn)]

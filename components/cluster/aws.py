@@ -243,11 +243,11 @@ def _provider(
     name: str, spec: ClusterSpec, cluster: Any, access: list[pulumi.Resource], child: pulumi.ResourceOptions
 ) -> pulumi.ProviderResource:
     config = pulumi.Output.all(cluster.endpoint, cluster.certificate_authority.data, cluster.name).apply(
-        lambda known: kubeconfig(*known, region=spec.region)
+        lambda known: kubeconfig(known[0], known[1], known[2], spec.region)
     )
     # The provider acts as one of the admins, whose entries it does not name.
     opts = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=access))
-    return pulumi_kubernetes.Provider(
+    provider: pulumi.ProviderResource = pulumi_kubernetes.Provider(
         name,
         kubeconfig=config,
         # A plain text: were it taken from the cluster, every change of the cluster would preview the replacement of all
@@ -256,3 +256,4 @@ def _provider(
         enable_server_side_apply=True,
         opts=opts,
     )
+    return provider

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 import pulumi
 import pulumi_kubernetes
-from gpuyard.components.spec import Spec
 from pydantic import Field
+
+from gpuyard.components.spec import Spec
 
 KubernetesVersion = Annotated[str, Field(pattern=r"^1\.[0-9]{2}$")]
 """A minor version of Kubernetes, quoted: "1.35"."""

@@ -8,6 +8,7 @@ from typing import Any
 import pulumi
 import pulumi_gcp as gcp
 import pulumi_kubernetes
+
 from gpuyard.components.cluster.gcp_access import Access, NodeIdentity
 from gpuyard.components.cluster.gcp_key import SecretsKey
 from gpuyard.components.cluster.gcp_network import PODS_A_NODE, Attachment, attach, most_nodes

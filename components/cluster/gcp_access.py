@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import pulumi
 import pulumi_gcp as gcp
+from pydantic import Field
+
 from gpuyard.components import kubernetes
 from gpuyard.components.spec import Manifest
-from pydantic import Field
 
 Member = Annotated[str, Field(pattern=r"^(user|group|serviceAccount):[^\s:@]+@[^\s:@]+$")]
 """Somebody as IAM writes it: user:EMAIL, group:EMAIL or serviceAccount:EMAIL."""

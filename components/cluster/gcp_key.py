@@ -7,6 +7,7 @@ from typing import Any
 
 import pulumi
 import pulumi_gcp as gcp
+
 from gpuyard.components.gcp import resource_labels
 
 ROTATION = f"{90 * 24 * 3600}s"

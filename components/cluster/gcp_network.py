@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import pulumi
 import pulumi_gcp as gcp
-from gpuyard.components.spec import Cidr, Spec
 from pydantic import Discriminator, Field, Tag, field_validator
+
+from gpuyard.components.spec import Cidr, Spec
 
 PODS_A_NODE = 110
 """Pods that a node may run. Source: GKE's default for Standard clusters."""

@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
+from pydantic import Field, field_validator, model_validator
+
 from gpuyard.components.cluster.existing import KubernetesVersion
 from gpuyard.components.cluster.gcp_access import Member
 from gpuyard.components.cluster.gcp_network import NetworkSpec, OwnNetwork, is_internal, parse_cidr
 from gpuyard.components.gcp import ProjectId, Region, Zone, region_of
 from gpuyard.components.spec import Cidr, Spec
-from pydantic import Field, field_validator, model_validator
 
 NAME = re.compile(r"^[a-z]([-a-z0-9]{0,20}[a-z0-9])?$")
 """A service account's id has at most 30 characters, and 8 of them are Pulumi's random suffix."""

@@ -30,7 +30,7 @@ class Thresholds(Spec):
 
 def prometheus_rule(namespace: str, thresholds: Thresholds, runbooks: str) -> Manifest:
     """The alerts as the object that Prometheus' operator reads. `runbooks` is the address of the pages."""
-    groups = [
+    groups: list[dict[str, Any]] = [
         {"name": "gpuyard.gpus", "rules": [*_gpus(thresholds), _pending()]},
         {"name": "gpuyard.endpoints", "rules": _endpoints(thresholds)},
     ]

@@ -13,7 +13,7 @@ from gpuyard.components.artifacts import ArtifactsSpec, release_inputs
 from gpuyard.components.kubernetes import declare_all, release
 from gpuyard.components.monitoring.alerts import Thresholds, prometheus_rule
 from gpuyard.components.monitoring.monitors import file_access_policy
-from gpuyard.components.spec import Name, Quantity, SecretKey, Spec
+from gpuyard.components.spec import Name, Quantity, SecretKey, Spec, in_bytes
 
 NAMESPACE = "monitoring"
 
@@ -22,8 +22,6 @@ CHART = "kube-prometheus-stack"
 FILLED = 80
 """Percent of the volume that samples may fill: the rest is for the write-ahead log and compaction.
 Source: Prometheus, storage: at most 80-85% of the disk."""
-
-MIB = {"Mi": 1, "Gi": 1024, "Ti": 1024 * 1024}
 
 SELECTORS = ("rule", "serviceMonitor", "podMonitor", "probe", "scrapeConfig")
 """What Prometheus looks for in every namespace. By default it sees only objects with its release's label."""
@@ -115,15 +113,11 @@ def _prometheus(spec: MonitoringSpec) -> dict[str, Any]:
     return {
         **{f"{kind}SelectorNilUsesHelmValues": False for kind in SELECTORS},
         "retention": spec.retention,
-        "retentionSize": f"{_mib(spec.storage) * FILLED // 100}MiB",
+        "retentionSize": f"{in_bytes(spec.storage) * FILLED // 100 // 2**20}MiB",
         "storageSpec": {"volumeClaimTemplate": {"spec": claim}},
         # Not a sizing: without any request the kubelet would evict first what tells that the node is short of memory.
         "resources": {"requests": {"cpu": "500m", "memory": "2Gi"}},
     }
-
-
-def _mib(quantity: str) -> int:
-    return int(quantity[:-2]) * MIB[quantity[-2:]]
 
 
 def _alertmanager(slack: SecretKey) -> dict[str, Any]:

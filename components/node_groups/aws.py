@@ -20,10 +20,9 @@ from gpuyard.components.node_groups.aws_template import (
     Image,
     ami_type,
     ephemeral_storage,
-    gib,
     template_inputs,
 )
-from gpuyard.components.spec import Quantity
+from gpuyard.components.spec import Quantity, in_gib
 
 TAINTS = 50
 """Taints of a managed node group at most. Source: EKS API, CreateNodegroup."""
@@ -59,11 +58,9 @@ class Reservation(capacity.Reservation):
 Capacity = Annotated[capacity.OnDemand | capacity.Spot | Reservation, Field(discriminator="kind")]
 
 
-class NodeGroupSpec(base.NodeGroupSpec):
+class NodeGroupSpec(base.ScaledNodeGroupSpec):
     """Machines of one kind in the private subnets of an EKS cluster."""
 
-    nodes: base.Nodes
-    """How many, over all zones."""
     capacity: Capacity = capacity.OnDemand()
     """How the machines are paid for."""
     zones: Annotated[list[Zone], Field(min_length=1)] | None = None
@@ -73,8 +70,6 @@ class NodeGroupSpec(base.NodeGroupSpec):
     disk: Quantity | None = None
     """Root volume of a node, gp3 and encrypted; left out, 200Gi where an accelerator's images lie on it, and 50Gi where
     there is no accelerator or local disks hold the images."""
-    taints: list[base.Taint] = Field(default_factory=list)
-    """Taints of every node, beside the one that keeps other pods off accelerators."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -218,7 +213,7 @@ def _image(spec: NodeGroupSpec) -> Image:
 def _disk_gib(spec: NodeGroupSpec) -> int:
     machine = catalogue.machine(spec.machine)
     if spec.disk:
-        return gib(spec.disk)
+        return in_gib(spec.disk)
     return LARGE_DISK_GIB if machine.resource and not machine.local_disk_gb else SMALL_DISK_GIB
 
 
@@ -230,7 +225,7 @@ def _refusals(spec: NodeGroupSpec) -> Iterator[str]:
         return
     yield from _machine_refusals(spec, machine)
     yield from _capacity_refusals(spec, machine)
-    if spec.disk and not DISK_GIB.start <= gib(spec.disk) <= DISK_GIB.stop:
+    if spec.disk and not DISK_GIB.start <= in_gib(spec.disk) <= DISK_GIB.stop:
         yield f"disk {spec.disk} is not a root volume: give {DISK_GIB.start}Gi to {DISK_GIB.stop}Gi"
     if len(all_taints(spec)) > TAINTS:
         yield f"{len(all_taints(spec))} taints are more than the {TAINTS} of a managed node group: take some out"
@@ -256,22 +251,11 @@ def _capacity_refusals(spec: NodeGroupSpec, machine: catalogue.Machine) -> Itera
             f"machine {machine.name} is not sold as {kind}, only as {', '.join(machine.purchase)}: "
             "choose one of these, or another machine"
         )
-    if not isinstance(spec.capacity, Reservation):
-        return
-    if spec.nodes.max > spec.capacity.count:
-        yield (
-            f"nodes.max {spec.nodes.max} is above the {spec.capacity.count} machines of {spec.capacity.id}: "
-            "lower nodes.max, or raise the reservation and its count"
-        )
-    if spec.zones and spec.zones != [spec.capacity.zone]:
-        yield (
-            f"zones {', '.join(spec.zones)} is not the zone of {spec.capacity.id}, {spec.capacity.zone}: "
-            "leave zones out; a reservation has one"
-        )
+    if isinstance(spec.capacity, Reservation):
+        yield from capacity.reservation_refusals(spec.capacity, spec.capacity.id, spec.nodes.max, spec.zones)
 
 
 def _kept_by_kubernetes(label: str) -> bool:
-    prefix = label.rpartition("/")[0]
-    kept = any(prefix == domain or prefix.endswith(f".{domain}") for domain in ("kubernetes.io", "k8s.io"))
-    allowed = any(prefix == domain or prefix.endswith(f".{domain}") for domain in KUBELET_LABELS)
-    return (kept and not allowed) or prefix == "eks.amazonaws.com"
+    return (base.kubernetes_owns(label) and not base.within(label, KUBELET_LABELS)) or base.within(
+        label, ("eks.amazonaws.com",)
+    )

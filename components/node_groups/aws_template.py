@@ -129,12 +129,6 @@ def ephemeral_storage(image: Image) -> str:
     return f"{int(image.disk_gib * USABLE)}Gi"
 
 
-def gib(quantity: str) -> int:
-    """Whole GiB of a quantity in Mi, Gi or Ti; less than one is 0."""
-    number, unit = int(quantity[:-2]), quantity[-2:]
-    return number * {"Mi": 1, "Gi": 1024, "Ti": 1024**2}[unit] // 1024
-
-
 def _volume(device: str, size_gib: int) -> dict[str, Any]:
     # Texts, because the provider's type of both is a text.
     flags = {"encrypted": "true", "delete_on_termination": "true"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from gpuyard import catalogue
 from gpuyard.components.spec import LabelKey, LabelValue, Spec
-from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 GROUP_LABEL = "gpuyard.io/node-group"
 """Every node carries its group's name under this key; pods select a group by it."""
@@ -64,6 +66,26 @@ class NodeGroupSpec(Spec):
     """Machine type, as its cloud names it; `gpuyard machines` of the catalogue."""
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     """Labels of every node, beside those that gpuyard sets."""
+
+
+class ScaledNodeGroupSpec(NodeGroupSpec):
+    """Machines that a cloud adds and removes."""
+
+    nodes: Nodes
+    """How many, over all zones."""
+    taints: list[Taint] = Field(default_factory=list)
+    """Taints of every node, beside the one that keeps other pods off accelerators."""
+
+
+def kubernetes_owns(label: str) -> bool:
+    """Whether a label's prefix is one that Kubernetes keeps for itself."""
+    return within(label, ("kubernetes.io", "k8s.io"))
+
+
+def within(label: str, domains: Sequence[str]) -> bool:
+    """Whether a label's prefix is one of these domains, or lies below one."""
+    prefix = label.rpartition("/")[0]
+    return any(prefix == domain or prefix.endswith(f".{domain}") for domain in domains)
 
 
 def accelerator_taints(machine: catalogue.Machine) -> list[Taint]:

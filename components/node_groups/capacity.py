@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from gpuyard.components.spec import Spec
 from pydantic import PositiveInt
+
+from gpuyard.components.spec import Spec
 
 
 class OnDemand(Spec):
@@ -31,3 +33,19 @@ class Reservation(Spec):
     """The zone that the reservation is in."""
     count: PositiveInt
     """Machines reserved: the group's `nodes.max` cannot be above it."""
+
+
+def reservation_refusals(
+    reservation: Reservation, called: str, most_nodes: int, zones: Sequence[str] | None
+) -> Iterator[str]:
+    """Why a group of at most so many nodes in these zones does not fit its reservation."""
+    if most_nodes > reservation.count:
+        yield (
+            f"nodes.max {most_nodes} is above the {reservation.count} machines of {called}: "
+            "lower nodes.max, or raise the reservation and its count"
+        )
+    if zones and list(zones) != [reservation.zone]:
+        yield (
+            f"zones {', '.join(zones)} is not the zone of {called}, {reservation.zone}: "
+            "leave zones out; a reservation has one"
+        )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Self
 
 import pulumi
+from pydantic import Field, PositiveInt, model_validator
+
 from gpuyard.components.node_groups.base import NodeGroupSpec as BaseNodeGroupSpec
 from gpuyard.components.spec import LabelKey, LabelValue, Usd
-from pydantic import Field, PositiveInt, model_validator
 
 
 class NodeGroupSpec(BaseNodeGroupSpec):
@@ -28,8 +29,8 @@ class NodeGroupSpec(BaseNodeGroupSpec):
 
 
 class NodeGroup(pulumi.ComponentResource):
-    """Nodes of somebody else's cluster, so that cost and placement know of them. It has no children: this stack pays for
-    the accelerators that its endpoints take, not for the nodes."""
+    """Nodes of somebody else's cluster, so that cost and placement know of them. It has no children: this stack pays
+    for the accelerators that its endpoints take, not for the nodes."""
 
     def __init__(self, name: str, spec: NodeGroupSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpuyard:index:SharedNodes", name, spec.model_dump(mode="json"), opts)

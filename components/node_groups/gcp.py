@@ -7,6 +7,7 @@ from typing import Any
 
 import pulumi
 import pulumi_gcp as gcp
+
 from gpuyard import catalogue
 from gpuyard.components.gcp import node_security, resource_labels
 from gpuyard.components.node_groups import base, capacity
@@ -15,8 +16,8 @@ from gpuyard.components.node_groups.gcp_spec import (
     SMALL_DISK_GIB,
     NodeGroupSpec,
     Reservation,
-    gib,
 )
+from gpuyard.components.spec import in_gib
 
 __all__ = ["NodeGroup", "NodeGroupSpec", "check_name", "group_zones", "node_selector"]
 
@@ -175,7 +176,7 @@ def _disks(spec: NodeGroupSpec, machine: catalogue.Machine) -> dict[str, Any]:
     local = {"local_ssd_count": machine.local_disk_gb // LOCAL_SSD_GB}
     default = LARGE_DISK_GIB if machine.accelerators and not machine.local_disk_gb else SMALL_DISK_GIB
     return {
-        "disk_size_gb": gib(spec.disk) if spec.disk else default,
+        "disk_size_gb": in_gib(spec.disk) if spec.disk else default,
         "disk_type": spec.disk_type or machine.boot_disks[0],
         **({"ephemeral_storage_local_ssd_config": local} if machine.local_disk_gb else {}),
     }

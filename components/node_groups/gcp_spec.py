@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
+from pydantic import Field, model_validator
+
 from gpuyard import catalogue
 from gpuyard.components.gcp import ProjectId, Zone
 from gpuyard.components.node_groups import base, capacity
-from gpuyard.components.spec import Quantity
-from pydantic import Field, model_validator
+from gpuyard.components.spec import Quantity, in_gib
 
 KINDS = ("on_demand", "spot", "reservation")
 """Ways to buy a machine that a group can say."""
@@ -40,11 +41,9 @@ class Reservation(capacity.Reservation):
 Capacity = Annotated[capacity.OnDemand | capacity.Spot | Reservation, Field(discriminator="kind")]
 
 
-class NodeGroupSpec(base.NodeGroupSpec):
+class NodeGroupSpec(base.ScaledNodeGroupSpec):
     """Machines of one kind on Container-Optimized OS in a GKE cluster: a node pool."""
 
-    nodes: base.Nodes
-    """How many, over all zones."""
     capacity: Capacity = capacity.OnDemand()
     """How the machines are paid for."""
     zones: Annotated[list[Zone], Field(min_length=1)] | None = None
@@ -57,20 +56,12 @@ class NodeGroupSpec(base.NodeGroupSpec):
     accelerator or local disks hold the images."""
     disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] | None = None
     """Kind of boot disk; left out, the one that the catalogue names first for the machine."""
-    taints: list[base.Taint] = Field(default_factory=list)
-    """Taints of every node, beside the one that keeps other pods off accelerators."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
         for refusal in _refusals(self):
             raise ValueError(refusal)
         return self
-
-
-def gib(quantity: str) -> int:
-    """Whole GiB of a quantity in Mi, Gi or Ti; less than one is 0."""
-    number, unit = int(quantity[:-2]), quantity[-2:]
-    return number * {"Mi": 1, "Gi": 1024, "Ti": 1024**2}[unit] // 1024
 
 
 def _refusals(spec: NodeGroupSpec) -> Iterator[str]:
@@ -82,7 +73,7 @@ def _refusals(spec: NodeGroupSpec) -> Iterator[str]:
     yield from _capacity_refusals(spec, machine)
     yield from _disk_refusals(spec, machine)
     for label in spec.labels:
-        if _kept_by_kubernetes(label):
+        if base.kubernetes_owns(label):
             yield f"label {label} is Kubernetes' own, and GKE does not take it: use a prefix of yours"
         if label == OWN_PLUGIN_OFF:
             yield f"label {label} would leave the GPUs without the plugin that offers them, GKE's: leave it out"
@@ -93,28 +84,13 @@ def _capacity_refusals(spec: NodeGroupSpec, machine: catalogue.Machine) -> Itera
     if kind not in machine.purchase:
         ways = " or ".join(way for way in KINDS if way in machine.purchase)
         yield f"machine {machine.name} is not sold as {kind}: give capacity.kind {ways}, or another machine"
-    if not isinstance(spec.capacity, Reservation):
-        return
-    if spec.nodes.max > spec.capacity.count:
-        yield (
-            f"nodes.max {spec.nodes.max} is above the {spec.capacity.count} machines of {spec.capacity.name}: "
-            "lower nodes.max, or raise the reservation and its count"
-        )
-    if spec.zones and spec.zones != [spec.capacity.zone]:
-        yield (
-            f"zones {', '.join(spec.zones)} is not the zone of {spec.capacity.name}, {spec.capacity.zone}: "
-            "leave zones out; a reservation has one"
-        )
+    if isinstance(spec.capacity, Reservation):
+        yield from capacity.reservation_refusals(spec.capacity, spec.capacity.name, spec.nodes.max, spec.zones)
 
 
 def _disk_refusals(spec: NodeGroupSpec, machine: catalogue.Machine) -> Iterator[str]:
-    if spec.disk and gib(spec.disk) not in DISK_GIB:
+    if spec.disk and in_gib(spec.disk) not in DISK_GIB:
         yield f"disk {spec.disk} is not a boot disk: give {DISK_GIB.start}Gi to {DISK_GIB.stop - 1}Gi"
     if spec.disk_type and spec.disk_type not in machine.boot_disks:
         takes = " or ".join(machine.boot_disks)
         yield f"disk_type {spec.disk_type} is not one that {machine.name} boots from: give {takes}"
-
-
-def _kept_by_kubernetes(label: str) -> bool:
-    prefix = label.rpartition("/")[0]
-    return any(prefix == domain or prefix.endswith(f".{domain}") for domain in ("kubernetes.io", "k8s.io"))

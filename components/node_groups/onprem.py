@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Self
 
 import pulumi
+from pydantic import Field, model_validator
+
 from gpuyard.components.kubernetes import PROVIDER_VERSION
 from gpuyard.components.node_groups.base import node_labels
 from gpuyard.components.node_groups.existing import NodeGroupSpec as Inventory
 from gpuyard.components.spec import Manifest
-from pydantic import Field, model_validator
 
 NodeName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$")]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pulumi
+
 from gpuyard.components import kubernetes
 from gpuyard.components.artifacts import ArtifactsSpec
 from gpuyard.components.serving import template

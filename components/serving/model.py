@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
 from gpuyard.components.serving import template
 from gpuyard.components.spec import SecretKey, Spec
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 
 def _quoted(value: Any) -> Any:

@@ -9,7 +9,8 @@ from gpuyard import catalogue
 from gpuyard.components.serving import template
 from gpuyard.components.serving.model import StoredModel
 from gpuyard.components.serving.sizing import loaded_bytes
-from gpuyard.components.serving.spec import GB, GIB, EndpointSpec
+from gpuyard.components.serving.spec import GB, EndpointSpec
+from gpuyard.components.spec import GIB
 
 CLOUD_OF_STORE = {"s3": "aws", "gs": "gcp"}
 """The only cloud whose clusters give pods an identity for such a store."""

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 from gpuyard import catalogue
-from gpuyard.components.serving.spec import GB, GIB, EndpointSpec, in_bytes, known_model
+from gpuyard.components.serving.spec import GB, EndpointSpec, known_model
 from gpuyard.components.serving.template import ServingTemplate
+from gpuyard.components.spec import GIB, in_bytes
 
 DOWNLOAD_BYTES_A_SECOND = 100_000_000
 """Assumed, not measured: 0.8 Gbit/s from a hub or a bucket to a node's disk. It is on the slow side on purpose, since a

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import zoneinfo
 from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from gpuyard import catalogue
 from gpuyard.components.serving import template
 from gpuyard.components.serving.model import HubModel, Model
 from gpuyard.components.spec import Name, Quantity, Spec
-from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
-GIB = 2**30
 GB = 10**9
-BINARY = {"Mi": 2**20, "Gi": GIB, "Ti": 2**40}
-"""Bytes of the units that a Quantity has."""
+"""Bytes of a GB, which catalogues of models and makers of accelerators count in."""
 
 
 def _known_engine(name: str) -> str:
@@ -197,11 +195,3 @@ class EndpointSpec(Spec):
 def known_model(spec: EndpointSpec) -> catalogue.Model | None:
     """What the catalogue knows of the model; nothing of one that lies in a store."""
     return catalogue.model(spec.model.id) if isinstance(spec.model, HubModel) else None
-
-
-def in_bytes(quantity: Quantity) -> int:
-    """Bytes of an amount such as 15Gi."""
-    found = re.fullmatch(r"([0-9]+)(Mi|Gi|Ti)", quantity)
-    if found is None:
-        raise ValueError(f"{quantity!r} is no amount of bytes: give one such as 15Gi")
-    return int(found[1]) * BINARY[found[2]]

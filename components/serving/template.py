@@ -8,9 +8,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Literal, Self
 
-from gpuyard.components.spec import Quantity, Spec
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 from ruamel.yaml import YAML
+
+from gpuyard.components.spec import Quantity, Spec
 
 PLACEHOLDERS = frozenset(
     {

@@ -11,11 +11,17 @@ from gpuyard.review.node_groups import NodeGroup
 
 def group(name: str, machine: str, nodes: tuple[int, int, int], **more: Any) -> NodeGroup:
     given: dict[str, Any] = {"cloud": "aws", "region": "us-east-1", "market": "on_demand"} | more
-    return NodeGroup(urn=f"urn:{name}", name=name, machine=machine, minimum=nodes[0], initial=nodes[1], maximum=nodes[2], **given)
+    return NodeGroup(
+        urn=f"urn:{name}", name=name, machine=machine, minimum=nodes[0], initial=nodes[1], maximum=nodes[2], **given
+    )
 
 
 def tenant(name: str, accelerators: dict[str, Any], budget: float | None = None) -> dict[str, Any]:
-    return {"type": "gpuyard:index:Tenant", "name": name, "inputs": {"accelerators": accelerators, "monthly_budget": budget}}
+    return {
+        "type": "gpuyard:index:Tenant",
+        "name": name,
+        "inputs": {"accelerators": accelerators, "monthly_budget": budget},
+    }
 
 
 def test_a_month_is_730_hours_of_every_node_at_each_bound() -> None:
@@ -41,7 +47,9 @@ def test_an_unknown_price_is_null_and_listed_never_zero() -> None:
 
 
 def test_a_tenant_costs_its_quota_and_at_worst_what_it_may_borrow_too() -> None:
-    result = cost([group("l40s", "g6e.12xlarge", (1, 2, 6))], [tenant("fraud", {"l40s": {"quota": 8, "borrow": 4}}, 30000)])
+    result = cost(
+        [group("l40s", "g6e.12xlarge", (1, 2, 6))], [tenant("fraud", {"l40s": {"quota": 8, "borrow": 4}}, 30000)]
+    )
     # 10.49264 / 4 accelerators x 730 h = 1,914.9068 USD an accelerator-month
     assert result["tenants"]["fraud"] == {"quota": 15319.25, "worst": 22978.88, "budget": 30000}
     assert result["shared"] == pytest.approx(45957.76 - 15319.25)
@@ -73,7 +81,9 @@ def test_capacity_counts_what_scalers_may_reach_and_what_endpoints_may_take() ->
 
 
 def test_shared_nodes_cost_what_is_taken_of_them() -> None:
-    shared = NodeGroup("urn:l40s", "l40s", "existing", None, "g6e.12xlarge", "shared", None, None, None, usd_hour=10.5, taken=(2, 2, 4))
+    shared = NodeGroup(
+        "urn:l40s", "l40s", "existing", None, "g6e.12xlarge", "shared", None, None, None, usd_hour=10.5, taken=(2, 2, 4)
+    )
     result = cost([shared], [tenant("a", {"l40s": {"quota": 4}})])
     # 10.5 / 4 accelerators x 730 h = 1,916.25 USD an accelerator-month
     assert result["total"] == {"min": 3832.5, "initial": 3832.5, "max": 7665.0}

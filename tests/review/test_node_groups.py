@@ -22,7 +22,11 @@ def test_a_raw_eks_group_gets_its_region_from_its_provider() -> None:
     group = resource(
         EKS,
         "gpus",
-        {"instanceTypes": ["g6.xlarge"], "capacityType": "SPOT", "scalingConfig": {"minSize": 0, "desiredSize": 1, "maxSize": 3}},
+        {
+            "instanceTypes": ["g6.xlarge"],
+            "capacityType": "SPOT",
+            "scalingConfig": {"minSize": 0, "desiredSize": 1, "maxSize": 3},
+        },
         provider=PROVIDER["urn"],
     )
     (found,) = node_groups([PROVIDER, group])
@@ -37,7 +41,9 @@ def test_machine_and_reservation_are_found_in_the_launch_template() -> None:
         {"instanceType": "p5.48xlarge",
          "capacityReservationSpecification": {"capacityReservationTarget": {"capacityReservationId": "cr-0"}}},
     )  # fmt: skip
-    component = resource("gpuyard:index:NodeGroup", "h100", {"capacity": {"kind": "reservation", "count": 4}}, custom=False)
+    component = resource(
+        "gpuyard:index:NodeGroup", "h100", {"capacity": {"kind": "reservation", "count": 4}}, custom=False
+    )
     group = resource(
         EKS,
         "h100",
@@ -63,7 +69,11 @@ def test_gke_limits_for_each_zone_are_multiplied_by_the_zones() -> None:
 
 def test_gke_total_limits_are_totals() -> None:
     scaling = {"totalMinNodeCount": 1, "totalMaxNodeCount": 6}
-    pool = {"location": "us-central1", "nodeConfig": {"machineType": "g2-standard-8", "spot": True}, "autoscaling": scaling}
+    pool = {
+        "location": "us-central1",
+        "nodeConfig": {"machineType": "g2-standard-8", "spot": True},
+        "autoscaling": scaling,
+    }
     (found,) = node_groups([resource(GKE, "l4", pool)])
     assert (found.minimum, found.maximum, found.market) == (1, 6, "spot")
 

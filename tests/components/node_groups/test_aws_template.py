@@ -17,10 +17,10 @@ from gpuyard.components.node_groups.aws_template import (
     Image,
     ami_type,
     ephemeral_storage,
-    gib,
     local_disks,
     template_inputs,
 )
+from gpuyard.components.spec import in_gib
 
 TAGS = {"owner": "ml-platform", "stack": "prod"}
 
@@ -99,10 +99,10 @@ def test_instances_and_volumes_carry_the_owners_tags() -> None:
 @given(st.integers(1, 10**6), st.sampled_from(["Mi", "Gi", "Ti"]))
 def test_a_quantity_is_never_rounded_up(number: int, unit: str) -> None:
     size = {"Mi": 1, "Gi": 1024, "Ti": 1024**2}[unit]
-    assert gib(f"{number}{unit}") * 1024 <= number * size < (gib(f"{number}{unit}") + 1) * 1024
+    assert in_gib(f"{number}{unit}") * 1024 <= number * size < (in_gib(f"{number}{unit}") + 1) * 1024
 
 
 @given(st.integers(20, 65_536))
 def test_pods_may_never_ask_for_the_whole_disk(disk: int) -> None:
     promised = ephemeral_storage(Image(catalogue.machine("m7i.2xlarge"), "al2023", disk, None))
-    assert gib(promised) < disk * 0.9, "kubelet evicts below 10 % free"
+    assert in_gib(promised) < disk * 0.9, "kubelet evicts below 10 % free"

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gpuyard.components.serving.spec import EndpointSpec, in_bytes
+from gpuyard.components.serving.spec import EndpointSpec
+from gpuyard.components.spec import in_bytes
 
 Make = Callable[..., EndpointSpec]
 HUB = {"id": "meta-llama/Llama-3.3-70B-Instruct", "revision": "0123456789abcdef0123456789abcdef01234567"}
