@@ -1,0 +1,136 @@
+"""Records generated programs of 1,000 and 10,000 resources: what a resource costs, and whether that stays the same.
+
+    python bench/review_scale.py [--plain-large]
+
+All figures come from one run, side by side: compare the ratios, a machine's speed varies. "with levers" is what a
+review does, "plain" is the SDK as it is. Each measurement runs in a process of its own; `peak` is the larger of the
+process that runs the program and the one that reads its answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+from gpuyard.review.program import find_project, record_program
+
+SMALL, LARGE = 1_000, 10_000
+
+PROGRAM = """
+import pulumi
+import pulumi_aws as aws
+import pulumi_kubernetes as k8s
+
+RESOURCES = {resources}
+CONTAINER = {{
+    "name": "vllm", "image": "vllm/vllm-openai@sha256:" + "0" * 64, "args": ["--model", "m", "--port", "8000"],
+    "env": [{{"name": "A", "value": "b"}},
+            {{"name": "T", "valueFrom": {{"secretKeyRef": {{"name": "s", "key": "k"}}}}}}],
+    "ports": [{{"containerPort": 8000, "name": "http"}}],
+    "readinessProbe": {{"httpGet": {{"path": "/health", "port": 8000}}, "periodSeconds": 5}},
+    "resources": {{"limits": {{"nvidia.com/gpu": 1, "memory": "64Gi"}}, "requests": {{"cpu": "4", "memory": "64Gi"}}}},
+}}
+
+
+class Group(pulumi.ComponentResource):
+    def __init__(self, name):
+        super().__init__("scale:index:Group", name, {{}})
+
+
+def config_map(number, opts):
+    k8s.core.v1.ConfigMap(
+        f"c{{number}}", metadata={{"name": f"c{{number}}", "namespace": "team"}},
+        data={{"a": "b", "number": str(number)}}, opts=opts)
+
+
+def deployment(number, opts):
+    name = f"d{{number}}"
+    k8s.apps.v1.Deployment(
+        name,
+        metadata={{"name": name, "namespace": "team", "labels": {{"app": name, "team": f"t{{number % 20}}"}}}},
+        spec={{"replicas": 2, "selector": {{"matchLabels": {{"app": name}}}}, "template": {{
+            "metadata": {{"labels": {{"app": name}}}},
+            "spec": {{"automountServiceAccountToken": False, "containers": [CONTAINER],
+                     "tolerations": [{{"key": "nvidia.com/gpu", "operator": "Exists"}}]}}}}}},
+        opts=opts)
+
+
+def node_group(number, opts):
+    aws.eks.NodeGroup(
+        f"g{{number}}", cluster_name="c", node_role_arn="arn:aws:iam::111122223333:role/x", subnet_ids=["subnet-1"],
+        instance_types=["p5.48xlarge"], ami_type="AL2023_x86_64_NVIDIA", capacity_type="ON_DEMAND",
+        scaling_config={{"min_size": 0, "desired_size": 2, "max_size": 4}},
+        taints=[{{"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}}],
+        labels={{"group": f"g{{number}}"}}, tags={{"owner": "ml", "cost-center": "4711"}}, opts=opts)
+
+
+makers, opts = [config_map, deployment, deployment, node_group], None
+for number in range(RESOURCES):
+    if number % 50 == 0:
+        opts = pulumi.ResourceOptions(parent=Group(f"p{{number}}"))
+    else:
+        makers[number % 4](number, opts)
+"""
+
+
+def measure(resources: int, levers: tuple[str, ...] | None) -> dict[str, float]:
+    """Seconds and megabytes of one recording, start of the process and imports included."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / "Pulumi.yaml").write_text("name: scale\nruntime: python\n")
+        (root / "Pulumi.dev.yaml").write_text("config: {}\n")
+        (root / "__main__.py").write_text(textwrap.dedent(PROGRAM.format(resources=resources)))
+        recording = record_program(find_project(root), "dev", timeout_s=1200, levers=levers)
+    if len(recording.resources) != resources:
+        raise SystemExit(f"{len(recording.resources)} of {resources} resources were recorded")
+    program = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    reader = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"seconds": recording.seconds, "program_mb": program / 1024, "reader_mb": reader / 1024}
+
+
+def apart(resources: int, levers: str) -> dict[str, float]:
+    """The same in a process of its own, whose peaks are its own."""
+    command = [sys.executable, __file__, "--one", str(resources), levers]
+    answer: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    each = answer["seconds"] * 1000 / resources
+    print(
+        f"{resources:>6,} resources, {levers or 'plain':<12} {answer['seconds']:6.2f} s  {each:5.2f} ms a resource   "
+        f"peak {max(answer['program_mb'], answer['reader_mb']):5.0f} MB "
+        f"(program {answer['program_mb']:.0f}, reader {answer['reader_mb']:.0f})",
+        flush=True,
+    )
+    return answer
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--one", nargs=2, metavar=("RESOURCES", "LEVERS"), help=argparse.SUPPRESS)
+    parser.add_argument("--plain-large", action="store_true", help="also record 10,000 resources without levers")
+    options = parser.parse_args()
+    if options.one:
+        levers = {"with levers": None, "plain": ()}.get(options.one[1], tuple(options.one[1].split(",")))
+        print(json.dumps(measure(int(options.one[0]), levers)))
+        return
+    empty = apart(1, "with levers")["seconds"]
+    small, large = apart(SMALL, "with levers"), apart(LARGE, "with levers")
+    plain = apart(SMALL, "plain")
+    each_small, each_large = (small["seconds"] - empty) / SMALL, (large["seconds"] - empty) / LARGE
+    print(f"without the start ({empty:.2f} s): {each_small * 1000:.2f} and {each_large * 1000:.2f} ms a resource")
+    print(
+        f"a resource of {LARGE:,} against one of {SMALL:,}: {large['seconds'] / small['seconds'] / 10:.2f}x all in, "
+        f"{each_large / each_small:.2f}x without the start"
+    )
+    print(f"plain against levers, {SMALL:,}: {plain['seconds'] / small['seconds']:.1f}x")
+    if options.plain_large:
+        plain = apart(LARGE, "plain")
+        memory = max(plain["program_mb"], plain["reader_mb"]) / max(large["program_mb"], large["reader_mb"])
+        print(f"plain against levers, {LARGE:,}: {plain['seconds'] / large['seconds']:.1f}x time, {memory:.1f}x memory")
+
+
+main()

@@ -1,0 +1,88 @@
+"""The resource document: everything that rules, cost and reports know of a stack."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypedDict
+
+from gpuyard.review.recording import Recording, Resource
+from gpuyard.review.recording.values import at, strings
+
+FORMAT = "gpuyard.document/1"
+
+Json = dict[str, Any]
+
+
+class Document(TypedDict):
+    """What a stack would be, on a day. `cost` and `capacity` are empty until they are worked out."""
+
+    format: str
+    date: str
+    """YYYY-MM-DD: prices, waivers and support dates are judged as of this day."""
+    project: str
+    stack: str
+    environment: str
+    """Whose limits apply."""
+    resources: list[Resource]
+    """By URN. Unknown values are null; secret ones are themselves, so never print this: see `public`."""
+    cost: Json
+    capacity: Json
+
+
+def build(recording: Recording, *, date: str, environment: str) -> Document:
+    """The document of a recorded program."""
+    return {
+        "format": FORMAT,
+        "date": date,
+        "project": recording.project,
+        "stack": recording.stack,
+        "environment": environment,
+        "resources": sorted(recording.resources, key=lambda resource: resource["urn"]),
+        "cost": {},
+        "capacity": {},
+    }
+
+
+def public(document: Document) -> Document:
+    """A copy with null for every secret value: the only form that is written or printed."""
+    shown = document.copy()
+    shown["resources"] = [_public(resource) for resource in document["resources"]]
+    return shown
+
+
+def _public(resource: Resource) -> Resource:
+    shown = resource.copy()
+    for path in resource["secret"]:
+        shown["inputs"] = _without(shown["inputs"], path.split("/")[1:])
+    return shown
+
+
+def _without(value: Any, parts: list[str]) -> Any:
+    """A copy of a value with null at the end of a way. Nothing lies within a null, so a way may end early."""
+    if not parts:
+        return None
+    key = parts[0].replace("~1", "/").replace("~0", "~")
+    if isinstance(value, list):
+        index = int(key)
+        return [*value[:index], _without(value[index], parts[1:]), *value[index + 1 :]]
+    if isinstance(value, dict):
+        return {**value, key: _without(value[key], parts[1:])}
+    return value
+
+
+def secrets(document: Document) -> frozenset[str]:
+    """Every text that is a secret of the document: what a message must not contain."""
+    found = (text for resource in document["resources"] for path in resource["secret"] for text in _at(resource, path))
+    return frozenset(text for text in found if text)
+
+
+def _at(resource: Resource, path: str) -> list[str]:
+    return strings(at(resource["inputs"], path))
+
+
+def dumps(document: Document) -> str:
+    """The document as JSON: equal documents give equal bytes.
+
+    Raises ValueError for a number that JSON does not have.
+    """
+    return json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

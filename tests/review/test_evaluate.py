@@ -1,0 +1,413 @@
+"""A verdict is whole, or there is none."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documents import document, kubernetes, pod_spec, resource, workload
+from raw_programs import raw_aws, raw_kubernetes
+from refused_programs import BROKEN, GITHUB, HUGGING_FACE
+
+from gpuyard.review import engines, evaluate, findings, rules
+from gpuyard.review.engines import started_opa
+from gpuyard.review.errors import GateError, InputError
+from gpuyard.review.evaluate import Policies, environment_of, find_policies
+from gpuyard.review.findings import Finding
+
+Json = dict[str, Any]
+
+PACKAGED = find_policies(Path("/nonexistent"))
+
+RULE = """# METADATA
+# title: A rule of ours
+# description: Because.
+# custom:
+#   id: X1
+#   severity: low
+#   level: {level}
+#   on_unknown: {on_unknown}
+#   waivable: true
+#   reads:
+#     - {{type: "a:b/c:D", path: /x}}
+#     - {{type: "a:b/c:D", path: /list/*/y}}
+#   remediation: Do something.
+package gpuyard.rules.ours.rule
+
+{body}
+"""
+FIRES = 'deny contains {"urn": r.urn, "path": "/x", "message": "found"} if some r in input.by_type["a:b/c:D"]'
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    (tmp_path / "policies/rules/ours/rule").mkdir(parents=True)
+    return tmp_path
+
+
+def own(program: Path, body: str = FIRES, *, level: str = "mandatory", on_unknown: str = "deny") -> Policies:
+    text = RULE.format(body=body, level=level, on_unknown=on_unknown)
+    (program / "policies/rules/ours/rule/rule.rego").write_text(text)
+    return find_policies(program)
+
+
+def judged(given: Json, policies: Policies) -> evaluate.Verdict:
+    return evaluate.evaluate(given, policies, choice="embedded")
+
+
+def thing(inputs: Json, unknown: list[str] | None = None, **more: Any) -> Json:
+    return document([resource("a:b/c:D", "thing", inputs, unknown=unknown or [], **more)])
+
+
+# --- whose rules and limits
+
+
+def test_without_policies_of_its_own_a_program_gets_the_packaged_ones(tmp_path: Path) -> None:
+    policies = find_policies(tmp_path)
+    assert [directory.name for directory in policies.directories] == ["policies"]
+    assert environment_of("dev", policies) == "development"
+
+
+def test_a_program_adds_rules_and_replaces_limits(program: Path) -> None:
+    policies = own(program)
+    assert policies.limits == PACKAGED.limits
+    shutil.copytree(PACKAGED.limits, program / "policies/limits")
+    (program / "policies/limits/environments.yaml").write_text("strictest: staging\nstacks: {}\n")
+    policies = find_policies(program)
+    assert environment_of("dev", policies) == "staging"
+    verdict = judged(thing({}) | {"environment": "staging"}, policies)
+    assert [finding.rule for finding in verdict.findings] == ["ours/rule"]
+
+
+def test_the_checkout_itself_is_not_loaded_twice() -> None:
+    root = Path(__file__).parent.parent.parent
+    assert find_policies(root).directories == PACKAGED.directories
+
+
+def test_the_environment_is_not_what_the_document_says() -> None:
+    with pytest.raises(GateError, match="'development'"):
+        judged(document([], stack="prod-aws", environment="development"), PACKAGED)
+
+
+def test_wrong_limits_are_the_users_mistake(program: Path) -> None:
+    shutil.copytree(PACKAGED.limits, program / "policies/limits")
+    with (program / "policies/limits/development.yaml").open("a") as file:
+        file.write("tagz: []\n")
+    with pytest.raises(InputError, match="tagz"):
+        judged(document([]), find_policies(program))
+
+
+# --- a verdict
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_both_engines_give_the_same_verdict(name: str, opa: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(opa.parent))
+    monkeypatch.delenv("OPA_URL", raising=False)
+    embedded = judged(BROKEN[name](), PACKAGED)
+    asked = evaluate.evaluate(BROKEN[name](), PACKAGED)
+    assert embedded.findings == asked.findings != []
+    assert "embedded" in embedded.engine
+    assert asked.engine.startswith("opa ")
+
+
+def test_a_verdict_repeats_and_is_in_order() -> None:
+    one, two = (judged(BROKEN["pods"](), PACKAGED) for _ in range(2))
+    assert one == two
+    assert one.findings == sorted(one.findings, key=findings.order)
+    severities = [finding.severity for finding in one.findings if finding.denies]
+    assert severities == sorted(severities, key=findings.SEVERITIES.index)
+
+
+def test_the_order_of_resources_does_not_matter() -> None:
+    given = BROKEN["clouds"]()
+    turned = given | {"resources": given["resources"][::-1]}
+    assert judged(given, PACKAGED).findings == judged(turned, PACKAGED).findings
+
+
+def test_a_finding_has_what_metadata_says(program: Path) -> None:
+    [finding] = judged(thing({}), own(program)).findings
+    assert finding == Finding(
+        rule="ours/rule",
+        severity="low",
+        level="mandatory",
+        status="violation",
+        urn="urn:pulumi:dev::shop::a:b/c:D::thing",
+        path="/x",
+        message="found",
+        remediation="Do something.",
+    )
+    assert finding.denies
+
+
+def test_a_rule_of_level_advisory_warns(program: Path) -> None:
+    [finding] = judged(thing({}), own(program, level="advisory", on_unknown="warn")).findings
+    assert (finding.level, finding.denies) == ("advisory", False)
+
+
+def test_a_place_is_found_once(program: Path) -> None:
+    twice = FIRES + "\n\n" + FIRES.replace("found", "again")
+    assert [f.message for f in judged(thing({}), own(program, twice)).findings] == ["again"]
+
+
+# --- unknown
+
+LISTS = 'deny contains {"urn": r.urn, "path": sprintf("/list/%v/y", [i]), "message": "bad"} if {'
+LISTS += '\n\tsome r in input.by_type["a:b/c:D"]\n\tsome i, item in r.inputs.list\n\titem.y == "bad"\n}'
+X_IS_BAD = FIRES.replace("if some r in", "if {\n\tsome r in") + '\n\tr.inputs.x == "bad"\n}'
+
+
+@pytest.mark.parametrize(
+    ("inputs", "unknown", "expected"),
+    [
+        ({"x": "good"}, [], []),
+        ({"x": "bad"}, [], [("violation", "/x")]),
+        ({"x": None}, ["/x"], [("undetermined", "/x")]),
+        ({"x": {"deep": None}}, ["/x/deep"], [("undetermined", "/x/deep")]),
+        ({"other": None}, ["/other"], []),
+        ({}, [""], [("undetermined", "")]),
+    ],
+)
+def test_a_rule_that_reads_what_is_not_known_is_undetermined(
+    inputs: Json, unknown: list[str], expected: list[tuple[str, str]], program: Path
+) -> None:
+    found = judged(thing(inputs, unknown), own(program, X_IS_BAD)).findings
+    assert [(finding.status, finding.path) for finding in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("items", "unknown", "expected"),
+    [
+        ([{"y": "bad"}, {"y": "good"}], [], [("violation", "/list/0/y")]),
+        (
+            [{"y": "bad"}, {"y": None}],
+            ["/list/1/y"],
+            [("undetermined", "/list/1/y"), ("violation", "/list/0/y")],
+        ),
+        ([{"y": "bad", "z": None}], ["/list/0/z"], [("violation", "/list/0/y")]),
+        (None, ["/list"], [("undetermined", "/list")]),
+    ],
+)
+def test_what_is_certain_beside_what_is_not_known_is_told_apart(
+    items: Any, unknown: list[str], expected: list[tuple[str, str]], program: Path
+) -> None:
+    found = judged(thing({"list": items}, unknown), own(program, LISTS)).findings
+    assert sorted((finding.status, finding.path) for finding in found) == expected
+
+
+@pytest.mark.parametrize(
+    ("on_unknown", "levels", "undecided"),
+    [("deny", ["mandatory"], 0), ("warn", ["advisory"], 0), ("skip", [], 1)],
+)
+@pytest.mark.parametrize("body", [FIRES, X_IS_BAD], ids=["fired", "not fired"])
+def test_the_rule_says_what_follows_from_not_knowing(
+    body: str, on_unknown: str, levels: list[str], undecided: int, program: Path
+) -> None:
+    verdict = judged(thing({"x": None}, ["/x"]), own(program, body, on_unknown=on_unknown))
+    assert [finding.level for finding in verdict.findings] == levels
+    assert all(finding.status == "undetermined" for finding in verdict.findings)
+    assert len(verdict.undecided) == undecided
+
+
+def test_a_finding_may_say_that_it_rests_on_nothing_unknown(program: Path) -> None:
+    certain = FIRES.replace('"message"', '"rests_on": [], "message"')
+    [finding] = judged(thing({"x": None}, ["/x"]), own(program, certain)).findings
+    assert finding.status == "violation"
+
+
+def test_a_finding_may_rest_on_a_value_far_away(program: Path) -> None:
+    far = FIRES.replace('"message"', '"rests_on": ["/far/away"], "message"')
+    [finding] = judged(thing({"far": {"away": None}}, ["/far/away"]), own(program, far)).findings
+    assert finding.status == "undetermined"
+
+
+def test_many_unknown_places_are_one_finding(program: Path) -> None:
+    items = [{"y": None} for _ in range(5)]
+    unknown = [f"/list/{i}/y" for i in range(5)]
+    [finding] = judged(thing({"list": items}, unknown), own(program, LISTS)).findings
+    assert finding.message.endswith("/list/0/y, /list/1/y, /list/2/y and 2 more")
+
+
+# --- secrets
+
+
+def test_no_message_holds_a_secret_or_a_token(program: Path) -> None:
+    tells = FIRES.replace('"message": "found"', '"message": sprintf("%v", [r.inputs])')
+    given = thing({"pw": "s3cr3t-value", "t": HUGGING_FACE, "n": {"pin": 4711}}, secret=["/pw", "/n"])
+    [finding] = judged(given, own(program, tells)).findings
+    assert "s3cr3t-value" not in finding.message
+    assert HUGGING_FACE not in finding.message
+    assert "4711" not in finding.message
+    assert "(secret)" in finding.message
+
+
+def test_the_verdict_on_a_program_full_of_tokens_names_none() -> None:
+    for make in BROKEN.values():
+        said = str(judged(make(), PACKAGED))
+        assert HUGGING_FACE not in said
+        assert GITHUB not in said
+        assert "0123456789abcdefABCDEF" not in said
+
+
+def test_an_engines_error_does_not_quote_a_secret(program: Path) -> None:
+    quotes = FIRES.replace('"found"', "message").replace("if some r in", "if {\n\tsome r in")
+    quotes += "\n\tmessage := to_number(r.inputs.pw)\n}"
+    with pytest.raises(GateError) as error:
+        judged(thing({"pw": "s3cr3t-value"}, secret=["/pw"]), own(program, quotes))
+    assert "s3cr3t-value" not in str(error.value)
+
+
+# --- it fails closed
+
+WRONG_SHAPES = {
+    "no path": '{"urn": input.urn, "message": "a"}',
+    "a message that is no text": '{"urn": input.urn, "path": "", "message": 7}',
+    "a member that there is not": '{"urn": input.urn, "path": "", "message": "a", "levle": "advisory"}',
+    "a level that there is not": '{"urn": input.urn, "path": "", "message": "a", "level": "none"}',
+    "a resource that there is not": '{"urn": "urn:pulumi:x", "path": "", "message": "a"}',
+    "rests_on that is no list": '{"urn": input.urn, "path": "", "message": "a", "rests_on": "/x"}',
+    "no object": '"a"',
+}
+
+
+@pytest.mark.parametrize("finding", WRONG_SHAPES.values(), ids=WRONG_SHAPES)
+def test_a_finding_of_another_shape_is_no_verdict(finding: str, program: Path) -> None:
+    with pytest.raises(GateError):
+        judged(document([]), own(program, f"deny contains {finding}"))
+
+
+BROKEN_RULES = {
+    "a syntax error": "deny contains {",
+    "a function that there is not": "deny contains x if x := no.such(1)",
+    "a type error": 'deny contains x if x := count(7)\n\nn := to_number("8 GPUs")',
+    "a conflict": "n := 1\n\nn := 2\n\ndeny contains x if x := n",
+    "a deny that is no set": "text := `\ndeny contains x`\n\ndeny := []",
+    "no deny": "text := `\ndeny contains x`",
+}
+
+
+@pytest.mark.parametrize("choice", ["embedded", "opa"])
+@pytest.mark.parametrize("body", BROKEN_RULES.values(), ids=BROKEN_RULES)
+def test_a_rule_that_does_not_work_is_no_verdict(
+    body: str, choice: engines.Choice, program: Path, opa: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(opa.parent))
+    monkeypatch.delenv("OPA_URL", raising=False)
+    with pytest.raises(GateError):
+        evaluate.evaluate(document([]), own(program, body), choice=choice)
+
+
+def test_no_policies_are_no_verdict(tmp_path: Path) -> None:
+    with pytest.raises(GateError, match="no rule is found"):
+        judged(document([]), Policies((tmp_path,), PACKAGED.limits))
+
+
+def test_no_limits_are_no_verdict(tmp_path: Path) -> None:
+    with pytest.raises(GateError, match="without limits nothing can be judged"):
+        judged(document([]), Policies(PACKAGED.directories, tmp_path))
+
+
+class Answers:
+    """An engine that gives whatever the test wants."""
+
+    name = "a test"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def ask(self, given: str) -> Any:
+        return self.answer
+
+
+def whole() -> Json:
+    loaded = rules.load(PACKAGED.directories)
+    return {"findings": [], "loaded": list(loaded.rules), "revision": loaded.revision}
+
+
+HALF = {
+    "undefined": lambda a: "<undefined>",
+    "nothing": lambda a: None,
+    "empty": lambda a: {},
+    "no findings": lambda a: {k: v for k, v in a.items() if k != "findings"},
+    "findings that are no list": lambda a: a | {"findings": {}},
+    "a rule less": lambda a: a | {"loaded": a["loaded"][1:]},
+    "a rule more": lambda a: a | {"loaded": [*a["loaded"], "a/b"]},
+    "loaded that is no list": lambda a: a | {"loaded": 7},
+    "other rules": lambda a: a | {"revision": "0" * 64},
+    "no revision": lambda a: a | {"revision": None},
+    "findings of other rules": lambda a: a | {"findings": [{"rule": "a/b", "urn": "u", "path": "", "message": "m"}]},
+}
+
+
+@pytest.mark.parametrize("change", HALF.values(), ids=HALF)
+def test_half_an_answer_is_no_verdict(change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "Embedded", lambda rules: Answers(change(whole())))
+    with pytest.raises(GateError):
+        judged(document([]), PACKAGED)
+
+
+def test_a_whole_answer_is_a_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "Embedded", lambda rules: Answers(whole()))
+    assert judged(raw_kubernetes(), PACKAGED).findings == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"stack": "dev"},
+        document([]) | {"stack": 7},
+        document([]) | {"resources": {}},
+        document([]) | {"resources": [{"urn": "u"}]},
+        document([]) | {"resources": [7]},
+        document([resource("a:b/c:D", "a", {}), resource("a:b/c:D", "a", {"x": 1})]),
+        document([resource("a:b/c:D", "a", {}) | {"unknown": None}]),
+        document([resource("a:b/c:D", "a", {}) | {"secret": [7]}]),
+        document([resource("a:b/c:D", "a", {}) | {"options": None}]),
+        document([resource("a:b/c:D", "a", {"n": float("nan")})]),
+    ],
+    ids=lambda given: str(given)[:40],
+)
+def test_a_document_that_is_none_is_no_verdict(given: Json) -> None:
+    with pytest.raises(GateError):
+        judged(given, PACKAGED)
+
+
+def test_inputs_that_are_nested_without_end_are_no_verdict() -> None:
+    deep: Json = {}
+    for _ in range(sys.getrecursionlimit()):
+        deep = {"a": deep}
+    with pytest.raises(GateError, match="cannot be prepared"):
+        judged(document([resource("a:b/c:D", "a", {}) | {"inputs": deep}]), PACKAGED)
+
+
+def test_a_verdict_through_a_shared_opa(opa: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    process, server = engines._start(str(opa), str(tmp_path))
+    try:
+        monkeypatch.setenv("OPA_URL", f"http://127.0.0.1:{server._client.port}")
+        verdict = evaluate.evaluate(raw_aws(), PACKAGED)
+    finally:
+        server.close()
+        engines._end(process)
+    assert verdict.findings == []
+    assert verdict.engine.startswith("opa 1.")
+
+
+def test_started_opa_is_what_a_path_gives(opa: Path) -> None:
+    loaded = rules.load(PACKAGED.directories)
+    with started_opa(loaded, str(opa)) as server:
+        assert server.ask(json.dumps({"by_type": {}}))["loaded"] == list(loaded.rules)
+
+
+def test_two_findings_are_the_same_by_the_objects_name_and_never_by_their_message() -> None:
+    one = kubernetes(workload("Deployment", pod_spec()), name="one")
+    moved = one | {"urn": one["urn"].replace("::one", "::other")}
+    first = Finding("a/b", "low", "mandatory", "violation", one["urn"], "/x", "m", "r")
+    second = Finding("a/b", "low", "mandatory", "violation", moved["urn"], "/x", "another message", "r")
+    assert findings.identity(first, one) == findings.identity(second, moved)
+    assert findings.identity(first, one) != findings.identity(first, resource("a:b/c:D", "one", {}))
+    assert findings.identity(first, None)[2] == one["urn"]

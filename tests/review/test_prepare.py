@@ -1,0 +1,289 @@
+"""What rules read: nothing is null, everything is found wherever it lies, and no input is too strange."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from documents import document, kubernetes, pod_spec, resource, workload
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuyard.review.helm import release
+from gpuyard.review.images import chart_image, image
+from gpuyard.review.objects import member, objects, pod_specs, pointer, steps
+from gpuyard.review.prepare import Prepared, prepare
+from gpuyard.review.rules import Refers
+
+Json = dict[str, Any]
+
+TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+GROUP = "aws:eks/nodeGroup:NodeGroup"
+REFERS = [
+    Refers(type=GROUP, path="/launchTemplate/id", to=TEMPLATE),
+    Refers(type=GROUP, path="/launchTemplate/name", to=TEMPLATE),
+    Refers(type="kubernetes:*", path="/metadata/namespace", to="kubernetes:core/v1:Namespace"),
+]
+
+
+def prepared(*resources: Json) -> Prepared:
+    return prepare(document(list(resources)), {"api": {"widest_ipv4": 24.0}}, REFERS)
+
+
+def test_members_that_are_not_known_are_left_out_and_whole_floats_are_integers() -> None:
+    given_ = resource("aws:x/y:Z", "a", {"a": None, "b": [None, 1.0, 1.5], "c": {"d": None}})
+    [found] = prepared(given_).input["by_type"]["aws:x/y:Z"]
+    assert found["inputs"] == {"b": [None, 1, 1.5], "c": {}}
+    assert "1.0" not in json.dumps(found)
+
+
+def test_a_kubernetes_object_is_found_by_kind_and_group() -> None:
+    found = prepared(kubernetes(workload("Deployment", pod_spec()))).input
+    [deployment] = found["objects"]["Deployment.apps"]
+    assert (deployment["name"], deployment["namespace"], deployment["api"]) == ("model", "fraud", "apps/v1")
+    assert deployment["body"]["spec"]["selector"] == {"matchLabels": {"app": "model"}}
+    assert "spec" not in deployment["body"]["spec"]["template"], "a pod's spec is among the pods only"
+    assert found["by_type"] == {}
+
+
+def test_the_inputs_are_left_as_they_are() -> None:
+    given_ = kubernetes(workload("Deployment", pod_spec()))
+    before = json.dumps(given_)
+    prepared(given_)
+    assert json.dumps(given_) == before
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "expected"),
+    [
+        ("kubernetes:core/v1:Pod", {}, [("v1", "Pod", ())]),
+        ("kubernetes:v1:Pod", {}, [("v1", "Pod", ())]),
+        ("kubernetes:apps/v1:DeploymentPatch", {}, [("apps/v1", "Deployment", ())]),
+        ("kubernetes:apps/v1:Deployment", {"apiVersion": "batch/v1", "kind": "Job"}, [("batch/v1", "Job", ())]),
+        ("kubernetes:apps/v1:Deployment", {"apiVersion": 7, "kind": None}, [("apps/v1", "Deployment", ())]),
+        (
+            "kubernetes:core/v1:PodList",
+            {"items": [{}, 3, {}]},
+            [("v1", "Pod", ("items", 0)), ("v1", "Pod", ("items", 2))],
+        ),
+        ("kubernetes:helm.sh/v3:Release", {"kind": "Pod"}, []),
+        (
+            "kubernetes:yaml/v2:ConfigGroup",
+            {"objs": [{"apiVersion": "v1", "kind": "Pod"}]},
+            [("v1", "Pod", ("objs", 0))],
+        ),
+        ("kubernetes:yaml/v2:ConfigGroup", {"objs": "x"}, []),
+        ("pulumi:providers:kubernetes", {}, []),
+        ("aws:eks/cluster:Cluster", {"apiVersion": "v1", "kind": "Pod"}, []),
+    ],
+)
+def test_objects_are_what_they_say(type_: str, inputs: Json, expected: list[Any]) -> None:
+    assert [(o.api, o.kind, o.path) for o in objects(type_, inputs)] == expected
+
+
+def test_an_old_api_group_is_the_same_kind() -> None:
+    keys = [
+        next(iter(objects("kubernetes:x:Y", {"apiVersion": "extensions/v1beta1", "kind": kind}))).key
+        for kind in ("Deployment", "NetworkPolicy")
+    ]
+    assert keys == ["Deployment.apps", "NetworkPolicy.networking.k8s.io"]
+
+
+def test_pods_are_found_in_kinds_that_nobody_told_us_of() -> None:
+    worker = {"replicas": 2, "template": {"spec": pod_spec()}}
+    [ray] = objects("kubernetes:ray.io/v1:RayCluster", {"spec": {"workerGroupSpecs": [worker], "x": "containers"}})
+    assert [path for path, _ in pod_specs(ray)] == [("spec", "workerGroupSpecs", 0, "template", "spec")]
+
+
+def test_a_config_map_that_quotes_a_pod_is_none() -> None:
+    body = {"data": {"a": pod_spec()}}
+    assert [list(pod_specs(o)) for o in objects("kubernetes:core/v1:ConfigMap", body)] == [[]]
+
+
+def test_a_pod_without_a_spec_still_has_a_place() -> None:
+    found = prepared(resource("kubernetes:apps/v1:Deployment", "a", {"spec": None}, unknown=["/spec"]))
+    assert [pod["path"] for pod in found.input["pods"]] == ["/spec/template/spec"]
+    assert [part.type for part in found.parts[found.input["pods"][0]["urn"]]] == [
+        "kubernetes:apps/v1:Deployment",
+        "kubernetes:apps/v1:Deployment",
+        "pod",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reference", "repository", "tag", "digest"),
+    [
+        ("nginx", "docker.io/library/nginx", "", ""),
+        ("nginx:1.29", "docker.io/library/nginx", "1.29", ""),
+        ("vllm/vllm-openai:v1", "docker.io/vllm/vllm-openai", "v1", ""),
+        ("docker.io/nginx", "docker.io/library/nginx", "", ""),
+        ("index.docker.io/vllm/a", "docker.io/vllm/a", "", ""),
+        ("localhost:5000/a/b:c", "localhost:5000/a/b", "c", ""),
+        ("GHCR.IO/acme/a@sha256:ab", "ghcr.io/acme/a", "", "sha256:ab"),
+        ("a.example:80/b:1@sha256:ab", "a.example:80/b", "1", "sha256:ab"),
+        ("a.example/b:", "a.example/b", "", ""),
+    ],
+)
+def test_an_image_is_taken_apart_as_a_runtime_does(reference: str, repository: str, tag: str, digest: str) -> None:
+    found = image(reference)
+    assert (found["repository"], found["tag"], found["digest"]) == (repository, tag, digest)
+
+
+@pytest.mark.parametrize(
+    ("values", "registry", "repository"),
+    [
+        ({"registry": "quay.io", "repository": "a/b", "tag": "1"}, "", "quay.io/a/b"),
+        ({"registry": "quay.io", "repository": "a/b", "tag": "1"}, "mirror.example", "mirror.example/a/b"),
+        ({"repository": "nvcr.io/nvidia", "image": "driver", "version": "580"}, "", "nvcr.io/nvidia/driver"),
+        ({"repository": "app", "pullPolicy": "Always"}, "", "docker.io/library/app"),
+        ({"repository": "https://charts.example", "tag": "1"}, "", None),
+        ({"repository": "acme/charts", "version": "1"}, "", None),
+        ({"repository": 7, "tag": "1"}, "", None),
+        ({"tag": "1"}, "", None),
+    ],
+)
+def test_an_image_of_helm_values_is_known_where_they_name_it(
+    values: Json, registry: str, repository: str | None
+) -> None:
+    found = chart_image(values, registry)
+    assert (found and found["repository"]) == repository
+
+
+def test_a_release_says_what_its_values_grant() -> None:
+    values = {
+        "a": [{"securityContext": {"privileged": True}}],
+        "hostPID": True,
+        "privileged": True,
+        "b": {"hostIPC": 1},
+    }
+    found = release({"chart": "oci://x.example/charts/app", "namespace": "ns", "values": values})
+    assert (found["chart"], found["namespace"]) == ("app", "ns")
+    assert [grant["path"] for grant in found["grants"]] == ["/values/a/0/securityContext/privileged", "/values/hostPID"]
+
+
+def test_a_node_group_is_joined_to_the_template_that_it_depends_on() -> None:
+    template = resource(TEMPLATE, "t", {})
+    group = resource(
+        GROUP, "g", {"launchTemplate": {"id": None}}, unknown=["/launchTemplate/id", "/x"], depends_on=[template]
+    )
+    found = prepared(template, group)
+    [entry] = found.input["by_type"][GROUP]
+    assert entry["references"] == {"/launchTemplate/id": template["urn"]}
+    assert found.unknown[group["urn"]] == [("x",)], "what is referred to is known"
+
+
+def test_a_known_name_is_joined_too() -> None:
+    template = resource(TEMPLATE, "t", {"name": "gpu"})
+    group = resource(GROUP, "g", {"launchTemplate": {"name": "gpu"}})
+    [entry] = prepared(template, group).input["by_type"][GROUP]
+    assert entry["references"] == {"/launchTemplate/name": template["urn"]}
+
+
+def test_one_of_two_templates_is_not_guessed() -> None:
+    one, two = resource(TEMPLATE, "t1", {}), resource(TEMPLATE, "t2", {})
+    group = resource(
+        GROUP, "g", {"launchTemplate": {"id": None}}, unknown=["/launchTemplate/id"], depends_on=[one, two]
+    )
+    found = prepared(one, two, group)
+    assert found.input["by_type"][GROUP][0]["references"] == {}
+    assert found.unknown[group["urn"]] == [("launchTemplate", "id")]
+
+
+@pytest.mark.parametrize("namespace", [None, 7])
+def test_a_namespace_that_is_not_known_is_left_out(namespace: Any) -> None:
+    manifest = workload("Pod", pod_spec())
+    manifest["metadata"]["namespace"] = namespace
+    unknown = ["/metadata/namespace"] if namespace is None else []
+    [pod] = prepared(kubernetes(manifest, unknown=unknown)).input["pods"]
+    assert "namespace" not in pod
+
+
+def test_pointers_are_escaped_and_read_back() -> None:
+    path = ("metadata", "annotations", "a/b~c", 0)
+    assert pointer(path) == "/metadata/annotations/a~1b~0c/0"
+    assert steps(pointer(path)) == ("metadata", "annotations", "a/b~c", "0")
+    assert steps("") == ()
+
+
+def test_a_member_is_found_in_mappings_and_lists() -> None:
+    assert member({"a": 1}, "a") == 1
+    assert member([5, 6], "1") == 6
+    assert member([5], 3) is None
+    assert member("text", "0") is None
+
+
+WORDS = st.sampled_from(
+    [
+        "apiVersion",
+        "kind",
+        "metadata",
+        "name",
+        "namespace",
+        "labels",
+        "spec",
+        "template",
+        "jobTemplate",
+        "containers",
+        "initContainers",
+        "image",
+        "env",
+        "value",
+        "args",
+        "securityContext",
+        "privileged",
+        "capabilities",
+        "add",
+        "volumes",
+        "hostPath",
+        "items",
+        "objs",
+        "data",
+        "values",
+        "repository",
+        "tag",
+        "registry",
+        "global",
+        "imageRegistry",
+        "launchTemplate",
+        "id",
+        "vpcConfig",
+        "publicAccessCidrs",
+        "nodeConfig",
+        "tags",
+        "userData",
+        "List",
+        "v1",
+        "Pod",
+    ]
+)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=12,
+)
+TYPES = st.sampled_from(
+    [
+        "kubernetes:apps/v1:Deployment",
+        "kubernetes:core/v1:List",
+        "kubernetes:ray.io/v1:RayCluster",
+        "kubernetes:yaml/v2:ConfigGroup",
+        "kubernetes:helm.sh/v3:Release",
+        TEMPLATE,
+        GROUP,
+        "aws:ec2/instance:Instance",
+        "pulumi:providers:aws",
+        "kubernetes:",
+        "",
+        ":::",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(type_=TYPES, inputs=ANYTHING, provider=ANYTHING)
+def test_no_inputs_are_too_strange(type_: str, inputs: Any, provider: Any) -> None:
+    above = resource("pulumi:providers:aws", "p", {}) | {"inputs": provider}
+    below = resource(type_, "r", {}, provider=above) | {"inputs": inputs}
+    found = prepare(document([above, below]), {}, REFERS)
+    assert json.loads(json.dumps(found.input)) == found.input
