@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from gpuyard.review.document import Document
 from gpuyard.review.findings import Finding
 from gpuyard.review.judge import Review
 from gpuyard.review.report.summary import money, parts, span
@@ -24,9 +25,8 @@ def print_review(review: Review, console: Console) -> None:
     console.print("", _verdict(review), "", sep="\n")
 
 
-def print_cost(review: Review, console: Console) -> None:
+def print_cost(document: Document, console: Console) -> None:
     """Prints what one stack costs."""
-    document = review.document
     console.print(Text.assemble((f"{document['stack']}", "bold"), f"  {document['environment']}, {document['date']}"))
     tables: list[RenderableType] = [_node_groups(document)]
     if document["capacity"]["tenants"]:
@@ -49,7 +49,8 @@ def _table(title: str, *columns: str) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
     for column in columns:
         right = column.startswith(">")
-        table.add_column(column.removeprefix(">"), justify="right" if right else "left", overflow="fold")
+        # A number that is folded over two lines is another number.
+        table.add_column(column.removeprefix(">"), justify="right" if right else "left", overflow="fold", no_wrap=right)
     return table
 
 
@@ -62,20 +63,26 @@ def _created(resources: list[Any]) -> Table:
 
 
 def _node_groups(document: Any) -> Table:
-    table = _table(
-        "Costs a month", "group", "machine", "accelerators", ">nodes", "market", ">USD/h", ">min", ">start", ">max"
-    )
+    # Eight columns fit into 80 characters: there the market stands below its machine, the accelerator below its count.
+    table = _table("Costs a month", "group", "machine", "uses", ">nodes", ">USD/h", ">min", ">start", ">max")
     lines = {line["urn"]: line for line in document["capacity"]["groups"]}
     for line in document["cost"]["lines"]:
         group = lines[line["urn"]]
         accelerators = f"{span(group['accelerators'])} {group['accelerator']}" if group["accelerator"] else ""
         price = "?" if line["usd_hour"] is None else f"{line['usd_hour']:.2f}"
         month = line["month"] or dict.fromkeys(("min", "initial", "max"))
-        row = (line["group"], line["machine"] or "?", accelerators, span(line["nodes"]), line["market"], price)
-        table.add_row(*row, *(money(month[bound]) for bound in ("min", "initial", "max")))
+        machine = Text.assemble(line["machine"] or "?", (f" {line['market']}", "dim"))
+        table.add_row(
+            line["group"],
+            machine,
+            accelerators,
+            span(line["nodes"]),
+            price,
+            *(money(month[bound]) for bound in ("min", "initial", "max")),
+        )
     total = document["cost"]["total"]
     known = "known prices" if document["cost"]["unknown"] else "total"
-    table.add_row(Text(known, style="bold"), "", "", "", "", "", *(Text(money(total[b]), style="bold") for b in total))
+    table.add_row(Text(known, style="bold"), "", "", "", "", *(Text(money(total[b]), style="bold") for b in total))
     return table
 
 

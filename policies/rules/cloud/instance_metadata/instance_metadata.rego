@@ -1,0 +1,56 @@
+# METADATA
+# title: Pods cannot take their node's credentials from the metadata service
+# description: >-
+#   The instance metadata service hands the node's role to whoever asks. Version 2 must be required, or one forged
+#   request is enough; and its answers may make one hop only, or a pod receives them. Both are needed: the hop limit
+#   does nothing for version 1. A node group without a launch template of its own leaves both to EKS and the machine
+#   image.
+# custom:
+#   id: C1
+#   severity: high
+#   level: mandatory
+#   on_unknown: deny
+#   waivable: true
+#   reads:
+#     - {type: "aws:ec2/launchConfiguration:LaunchConfiguration", path: /metadataOptions}
+#     - {type: "aws:ec2/launchTemplate:LaunchTemplate", path: /metadataOptions}
+#     - {type: "aws:eks/nodeGroup:NodeGroup", path: /launchTemplate/id}
+#     - {type: "aws:eks/nodeGroup:NodeGroup", path: /launchTemplate/name}
+#     - {type: "kubernetes:karpenter.k8s.aws/*:EC2NodeClass", path: /spec/metadataOptions}
+#   refers:
+#     - {type: "aws:eks/nodeGroup:NodeGroup", path: /launchTemplate/id, to: "aws:ec2/launchTemplate:LaunchTemplate"}
+#     - {type: "aws:eks/nodeGroup:NodeGroup", path: /launchTemplate/name, to: "aws:ec2/launchTemplate:LaunchTemplate"}
+#   frameworks:
+#     - "Amazon EKS Best Practices Guide: restrict access to the instance profile"
+#   remediation: >-
+#     Give the node group a launch template with metadataOptions httpTokens required and httpPutResponseHopLimit 1, and
+#     give pods that call AWS a pod identity.
+package gpuyard.rules.cloud.instance_metadata
+
+deny contains {"urn": group.urn, "path": "/launchTemplate", "message": message} if {
+	some group in input.by_type["aws:eks/nodeGroup:NodeGroup"]
+	not has_template(group)
+	message := "the node group has no launch template, so nothing says that the metadata service needs version 2 and one hop"
+}
+
+deny contains {"urn": template.urn, "path": sprintf("/metadataOptions/%v", [field]), "message": message} if {
+	some type in ["aws:ec2/launchConfiguration:LaunchConfiguration", "aws:ec2/launchTemplate:LaunchTemplate"]
+	some template in input.by_type[type]
+	object.get(template.inputs, ["metadataOptions", "httpEndpoint"], "enabled") != "disabled"
+	some field, wanted in {"httpPutResponseHopLimit": 1, "httpTokens": "required"}
+	given := object.get(template.inputs, ["metadataOptions", field], "not set")
+	given != wanted
+	message := sprintf("%v is %v, and must be %v", [field, given, wanted])
+}
+
+has_template(group) if is_object(group.inputs.launchTemplate)
+
+# Karpenter's own defaults are the safe ones: only what the program writes can be wrong.
+deny contains {"urn": class.urn, "path": sprintf("%v/spec/metadataOptions/%v", [class.path, field]), "message": message} if {
+	some class in input.objects["EC2NodeClass.karpenter.k8s.aws"]
+	some field, wanted in {"httpPutResponseHopLimit": 1, "httpTokens": "required"}
+	given := object.get(class.body, ["spec", "metadataOptions", field], wanted)
+	given != wanted
+	object.get(class.body, ["spec", "metadataOptions", "httpEndpoint"], "enabled") != "disabled"
+	message := sprintf("%v is %v, and must be %v", [field, given, wanted])
+}

@@ -1,0 +1,117 @@
+# METADATA
+# title: Machines are on the allow-list
+# description: >-
+#   A machine type decides what an hour costs and which quota it takes. Only those that the environment's limits name
+#   may be used, wherever a program writes one.
+# custom:
+#   id: Q6
+#   severity: high
+#   level: mandatory
+#   on_unknown: deny
+#   waivable: true
+#   reads:
+#     - {type: "aws:autoscaling/group:Group", path: /mixedInstancesPolicy/launchTemplate/overrides/*/instanceType}
+#     - {type: "aws:ec2/instance:Instance", path: /instanceType}
+#     - {type: "aws:ec2/launchConfiguration:LaunchConfiguration", path: /instanceType}
+#     - {type: "aws:ec2/launchTemplate:LaunchTemplate", path: /instanceRequirements/allowedInstanceTypes}
+#     - {type: "aws:ec2/launchTemplate:LaunchTemplate", path: /instanceType}
+#     - {type: "aws:eks/nodeGroup:NodeGroup", path: /instanceTypes}
+#     - {type: "gcp:compute/instance:Instance", path: /machineType}
+#     - {type: "gcp:compute/instanceTemplate:InstanceTemplate", path: /machineType}
+#     - {type: "gcp:container/cluster:Cluster", path: /nodeConfig/machineType}
+#     - {type: "gcp:container/cluster:Cluster", path: /nodePools/*/nodeConfig/machineType}
+#     - {type: "gcp:container/nodePool:NodePool", path: /nodeConfig/machineType}
+#     - {type: "gpuyard:index:NodeInventory", path: /machine}
+#     - {type: "kubernetes:cloud.google.com/*:ComputeClass", path: /spec/priorities/*/machineType}
+#     - {type: "kubernetes:karpenter.sh/*:NodePool", path: /spec/template/spec/requirements/*/values}
+#   frameworks:
+#     - "OWASP Top 10 for LLM Applications 2025: LLM10 Unbounded Consumption"
+#   remediation: Use a machine of the list, or have the platform's owner add it to `machines` in the limits.
+package gpuyard.rules.quota.machines
+
+import data.gpuyard.lib.match
+
+deny contains {"urn": use.urn, "path": use.path, "message": message} if {
+	some use in uses
+	machine := use.machine
+	is_string(machine)
+	allowed := input.limits.machines
+	not match.one_of(allowed, machine)
+	message := sprintf("machine %v is not allowed in %v: allowed are %v", [machine, input.environment, concat(", ", allowed)])
+}
+
+# Types that name their machine in one input.
+single := {
+	"aws:ec2/instance:Instance": "instanceType",
+	"aws:ec2/launchConfiguration:LaunchConfiguration": "instanceType",
+	"aws:ec2/launchTemplate:LaunchTemplate": "instanceType",
+	"gcp:compute/instance:Instance": "machineType",
+	"gcp:compute/instanceTemplate:InstanceTemplate": "machineType",
+	"gpuyard:index:NodeInventory": "machine",
+}
+
+uses contains {"urn": resource.urn, "path": sprintf("/%v", [field]), "machine": machine} if {
+	some type, field in single
+	some resource in input.by_type[type]
+	machine := resource.inputs[field]
+}
+
+uses contains {"urn": group.urn, "path": sprintf("/instanceTypes/%v", [i]), "machine": machine} if {
+	some group in input.by_type["aws:eks/nodeGroup:NodeGroup"]
+	is_array(group.inputs.instanceTypes)
+	some i, machine in group.inputs.instanceTypes
+}
+
+uses contains {"urn": template.urn, "path": sprintf("/instanceRequirements/allowedInstanceTypes/%v", [i]), "machine": machine} if {
+	some template in input.by_type["aws:ec2/launchTemplate:LaunchTemplate"]
+	machines := object.get(template.inputs, ["instanceRequirements", "allowedInstanceTypes"], [])
+	is_array(machines)
+	some i, machine in machines
+}
+
+uses contains {"urn": group.urn, "path": path, "machine": machine} if {
+	some group in input.by_type["aws:autoscaling/group:Group"]
+	overrides := object.get(group.inputs, ["mixedInstancesPolicy", "launchTemplate", "overrides"], [])
+	is_array(overrides)
+	some i, override in overrides
+	is_object(override)
+	machine := override.instanceType
+	path := sprintf("/mixedInstancesPolicy/launchTemplate/overrides/%v/instanceType", [i])
+}
+
+uses contains {"urn": resource.urn, "path": "/nodeConfig/machineType", "machine": machine} if {
+	some type in ["gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool"]
+	some resource in input.by_type[type]
+	machine := object.get(resource.inputs, ["nodeConfig", "machineType"], null)
+}
+
+uses contains {"urn": cluster.urn, "path": sprintf("/nodePools/%v/nodeConfig/machineType", [i]), "machine": machine} if {
+	some cluster in input.by_type["gcp:container/cluster:Cluster"]
+	is_array(cluster.inputs.nodePools)
+	some i, pool in cluster.inputs.nodePools
+	is_object(pool)
+	machine := object.get(pool, ["nodeConfig", "machineType"], null)
+}
+
+uses contains {"urn": pool.urn, "path": path, "machine": machine} if {
+	some pool in input.objects["NodePool.karpenter.sh"]
+	requirements := object.get(pool.body, ["spec", "template", "spec", "requirements"], [])
+	is_array(requirements)
+	some i, requirement in requirements
+	is_object(requirement)
+	requirement.key == "node.kubernetes.io/instance-type"
+	requirement.operator == "In"
+	is_array(requirement.values)
+	some j, machine in requirement.values
+	path := sprintf("%v/spec/template/spec/requirements/%v/values/%v", [pool.path, i, j])
+}
+
+uses contains {"urn": class.urn, "path": path, "machine": machine} if {
+	some class in input.objects["ComputeClass.cloud.google.com"]
+	priorities := object.get(class.body, ["spec", "priorities"], [])
+	is_array(priorities)
+	some i, priority in priorities
+	is_object(priority)
+	machine := priority.machineType
+	path := sprintf("%v/spec/priorities/%v/machineType", [class.path, i])
+}

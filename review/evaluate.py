@@ -1,0 +1,180 @@
+"""Judges a resource document: all rules, one evaluation, one verdict.
+
+It fails closed. No rules, a rule that does not load, an engine that is dead or slow, an answer that is undefined,
+partial or of another shape: each is a GateError, and an error is not a pass.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gpuyard.review import limits, rules
+from gpuyard.review.engines import Choice, engine
+from gpuyard.review.errors import GateError
+from gpuyard.review.findings import Finding, Status, order
+from gpuyard.review.masks import Mask
+from gpuyard.review.prepare import prepare
+from gpuyard.review.rules import Rule, RuleSet
+from gpuyard.review.undetermined import SKIP, settle
+
+_TEXTS = ("rule", "urn", "path", "message")
+
+Document = Mapping[str, Any]
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """Where rules and limits come from."""
+
+    directories: tuple[Path, ...]
+    """The first has the entry point; each may have `lib/` and `rules/`."""
+    limits: Path
+    """The folder with environments.yaml and a file an environment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the rules say of a stack."""
+
+    findings: list[Finding]
+    """Sorted; what denies comes first."""
+    undecided: list[Finding]
+    """What could not be decided and is neither denied nor warned of: the rule's metadata says `on_unknown: skip`."""
+    engine: str
+    """Name and version of the engine that answered."""
+
+
+def find_policies(program: Path) -> Policies:
+    """The packaged rules and limits; a program's own `policies/rules` add to the rules, its `policies/limits` replace
+    the limits."""
+    packaged = Path(str(files("gpuyard.policies"))).resolve()
+    own = (program / "policies").resolve()
+    added = (own,) if own != packaged and (own / "rules").is_dir() else ()
+    return Policies((packaged, *added), own / "limits" if (own / "limits").is_dir() else packaged / "limits")
+
+
+def environment_of(stack: str, policies: Policies) -> str:
+    """The environment of a stack, by the map among the limits. Raises InputError for a wrong map."""
+    return limits.environment(stack, policies.limits)
+
+
+def evaluate(document: Document, policies: Policies, *, choice: Choice = "auto") -> Verdict:
+    """Judges a document.
+
+    Raises InputError for wrong limits, GateError when the rules cannot be applied as a whole.
+    """
+    environment = environment_of(_text(document, "stack"), policies)
+    if document.get("environment") != environment:
+        raise GateError(
+            f"the document is of {document.get('environment')!r}, its stack's environment is {environment!r}"
+        )
+    given = limits.limits(document["stack"], environment, policies.limits)
+    loaded = rules.load(policies.directories)
+    by_urn = _resources(document)
+    mask = Mask(by_urn.values())
+    try:
+        refers = {refers for rule in loaded.rules.values() for refers in rule.refers}
+        prepared = prepare(document, given, sorted(refers, key=str))
+        urns = {*by_urn, prepared.input["urn"]}
+        text = json.dumps(prepared.input, allow_nan=False)
+        # A copy of every input, which the engine is about to make once more.
+        prepared.input.clear()
+    except (RecursionError, ValueError) as error:
+        raise GateError(f"the document cannot be prepared for the rules: {error}") from None
+    try:
+        with engine(loaded, choice) as chosen:
+            fired = _fired(chosen.ask(text), loaded, urns)
+            name = chosen.name
+    except GateError as error:
+        # An engine's error may quote a value.
+        raise GateError(mask(str(error))) from None
+    settled = list(settle(fired, loaded.rules, prepared))
+    findings = [_finding(f, loaded.rules[f["rule"]], mask) for f in settled if f["level"] != SKIP]
+    undecided = [_finding(f, loaded.rules[f["rule"]], mask) for f in settled if f["level"] == SKIP]
+    return Verdict(_once(findings), _once(undecided), name)
+
+
+def _text(document: Document, key: str) -> str:
+    value = document.get(key)
+    if not isinstance(value, str) or not value:
+        raise GateError(f"the document says no {key}")
+    return value
+
+
+def _resources(document: Document) -> dict[str, Mapping[str, Any]]:
+    for key in ("project", "date"):
+        _text(document, key)
+    resources = document.get("resources")
+    if not isinstance(resources, list):
+        raise GateError("the document has no resources: an empty program has an empty list")
+    for resource in resources:
+        if not isinstance(resource, dict):
+            raise GateError(f"the document has a resource that is none: {type(resource).__name__}")
+        texts = all(isinstance(resource.get(key), str) for key in ("urn", "type", "name", "parent", "provider"))
+        paths = all(
+            isinstance(resource.get(key), list) and all(isinstance(p, str) for p in resource[key])
+            for key in ("unknown", "secret")
+        )
+        if not texts or not paths or not isinstance(resource.get("options"), dict) or "inputs" not in resource:
+            raise GateError(f"the document has a resource that is none: {resource.get('urn')!r}")
+    by_urn = {resource["urn"]: resource for resource in resources}
+    if len(by_urn) < len(resources):
+        raise GateError("the document has two resources with one URN: one would hide the other")
+    return by_urn
+
+
+def _fired(answer: Any, loaded: RuleSet, urns: set[str]) -> list[Json]:
+    """The findings of a whole answer by the very rules that were loaded."""
+    if not isinstance(answer, dict) or set(answer) != {"findings", "loaded", "revision"}:
+        raise GateError("the rules gave no whole answer: the entry point is undefined")
+    if answer["revision"] != loaded.revision:
+        raise GateError("another set of rules answered: somebody else uses the same OPA for another review")
+    lost = set(loaded.rules).symmetric_difference(answer["loaded"] if isinstance(answer["loaded"], list) else [])
+    if lost:
+        raise GateError(f"rules without a set `deny` in the engine: {', '.join(sorted(map(str, lost)))}")
+    if not isinstance(answer["findings"], list):
+        raise GateError("the findings are no list")
+    for finding in answer["findings"]:
+        whole = isinstance(finding, dict) and all(isinstance(finding.get(key), str) for key in _TEXTS)
+        if not whole or not {*finding} <= {*_TEXTS, "level", "rests_on"}:
+            raise GateError(f"a rule gave a finding of another shape: {_rule_of(finding)}")
+        rests_on = finding.get("rests_on", [])
+        if finding["rule"] not in loaded.rules or finding["urn"] not in urns:
+            raise GateError(f"{finding['rule']} gave a finding for something that is not in the document")
+        if finding.get("level", "advisory") not in ("mandatory", "advisory"):
+            raise GateError(f"{finding['rule']} gave a finding with a level that there is not")
+        if not isinstance(rests_on, list) or not all(isinstance(path, str) for path in rests_on):
+            raise GateError(f"{finding['rule']} gave a finding whose rests_on is no list of paths")
+    return answer["findings"]
+
+
+def _rule_of(finding: Any) -> str:
+    return str(finding.get("rule")) if isinstance(finding, dict) else type(finding).__name__
+
+
+def _finding(settled: Json, rule: Rule, mask: Mask) -> Finding:
+    status: Status = settled["status"]
+    return Finding(
+        rule=rule.id,
+        severity=rule.severity,
+        level="advisory" if settled["level"] == SKIP else settled["level"],
+        status=status,
+        urn=settled["urn"],
+        path=mask.path(settled["path"]),
+        message=mask(settled["message"]),
+        remediation=rule.remediation,
+    )
+
+
+def _once(findings: list[Finding]) -> list[Finding]:
+    """The findings in order, one for each rule and place."""
+    kept: dict[tuple[str, str, str], Finding] = {}
+    for finding in sorted(findings, key=order):
+        kept.setdefault((finding.rule, finding.urn, finding.path), finding)
+    return list(kept.values())

@@ -1,0 +1,176 @@
+"""Limits: the numbers and names that rules compare with, per environment, as data of whoever owns the platform.
+
+The environment follows from the stack's name by `environments.yaml`, not from what the stack's author says of it; a
+name that the map lacks is judged by the strictest. An unknown key or a wrong type is an error: a typo must not lift a
+limit.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError, model_validator
+
+from gpuyard.review import yamlfile
+from gpuyard.review.errors import GateError, InputError
+
+ENVIRONMENTS = "environments.yaml"
+
+Glob = Annotated[str, Field(pattern=r"^[A-Za-z0-9._*-]+$")]
+"""A name in which `*` stands for any characters."""
+
+Registry = Annotated[str, Field(pattern=r"^[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*/?$")]
+"""With a slash at its end, everything below it; without, that one repository: `ghcr.io/acme` would let in
+`ghcr.io/acmeevil` if it were a mere prefix. Docker Hub is `docker.io/`, its official images `docker.io/library/`."""
+
+Environment = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+_Model = TypeVar("_Model", bound=_Part)
+
+
+class Accelerators(_Part):
+    """How many accelerators a stack's node groups may grow to, autoscaler maxima counted."""
+
+    max: NonNegativeInt
+    """All models together."""
+    models: dict[Glob, NonNegativeInt] = Field(default_factory=dict)
+    """By model, as the catalogue names it: `{"h100-*": 64}`. A pattern's models are counted one by one."""
+
+
+class Budget(_Part):
+    """What a stack may cost."""
+
+    month_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    """US dollars in a month of 730 hours, at the most that the scalers may reach."""
+    unknown_price: Literal["advisory", "mandatory"]
+    """Whether a node group whose price is not known warns or denies."""
+
+
+class Namespaces(_Part):
+    """Kubernetes namespaces by what they are for."""
+
+    privileged: list[Glob]
+    """Operators whose pods need the host: no user's workload may run there."""
+    system: list[Glob]
+    """Namespaces of the platform itself, which need no default deny of their own."""
+
+
+class Api(_Part):
+    """Who may reach a cluster's public API endpoint."""
+
+    widest_ipv4: Annotated[int, Field(ge=1, le=32)]
+    """Shortest prefix of a public IPv4 network that may be allowed: 24 allows up to 256 addresses an entry."""
+    widest_ipv6: Annotated[int, Field(ge=1, le=128)]
+    """The same for IPv6."""
+
+
+class _Stack(_Part):
+    """What one stack may have that its environment as a whole may not."""
+
+    accelerators: Accelerators | None = None
+    machines: list[Glob] | None = None
+    budget: Budget | None = None
+
+
+class Limits(_Part):
+    """The limits of one environment. A file may say `extends: <environment>`: what it leaves out is the other's, save
+    `stacks`."""
+
+    accelerators: Accelerators
+    machines: list[Glob]
+    """Machines that node groups may use, as their cloud names them."""
+    tags: list[Annotated[str, Field(min_length=1)]]
+    """Tags (AWS) or labels (Google Cloud) that everything which costs money must carry."""
+    budget: Budget
+    registries: list[Registry]
+    """Where container images may come from."""
+    namespaces: Namespaces
+    capabilities: list[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]+$")]]
+    """Linux capabilities that a container may add."""
+    api: Api
+    stacks: dict[str, _Stack] = Field(default_factory=dict)
+    """Limits of single stacks, by exact name; what one leaves out is the environment's."""
+
+    def of_stack(self, stack: str) -> dict[str, Any]:
+        """The limits as rules read them, for one stack."""
+        own = self.stacks.get(stack, _Stack()).model_dump(exclude_none=True)
+        return self.model_dump(exclude={"stacks"}) | own
+
+
+class _Pattern(_Part):
+    stacks: Glob
+    environment: Environment
+
+
+class Environments(_Part):
+    """Which environment a stack belongs to."""
+
+    strictest: Environment
+    """For a stack whose name is not here."""
+    stacks: dict[str, Environment]
+    """By exact name."""
+    patterns: list[_Pattern] = Field(default_factory=list)
+    """Tried in this order when no exact name matches."""
+
+    @model_validator(mode="after")
+    def _named_once(self) -> Self:
+        """A pattern that takes in every name would leave nothing for `strictest`."""
+        for pattern in self.patterns:
+            if not pattern.stacks.strip("*"):
+                raise ValueError(
+                    f"pattern {pattern.stacks!r} takes in every stack: name what its stacks have in common"
+                )
+        return self
+
+    def of_stack(self, stack: str) -> str:
+        """The environment of a stack, whose name may be written with its organisation and project."""
+        name = stack.rpartition("/")[2]
+        if name in self.stacks:
+            return self.stacks[name]
+        return next((p.environment for p in self.patterns if fnmatchcase(name, p.stacks)), self.strictest)
+
+
+def environment(stack: str, folder: Path) -> str:
+    """The environment of a stack. Raises InputError for a wrong map, GateError where there is none."""
+    path = folder / ENVIRONMENTS
+    return _checked(path, _read(path), Environments).of_stack(stack)
+
+
+def limits(stack: str, environment: str, folder: Path) -> dict[str, Any]:
+    """The limits of a stack. Raises InputError for a wrong file, GateError where there is none."""
+    path = folder / f"{environment}.yaml"
+    content = _read(path)
+    if isinstance(content, dict) and "extends" in content:
+        base = _read(folder / f"{content['extends']}.yaml")
+        if not isinstance(base, dict) or "extends" in base:
+            raise InputError(f"{path}: extends: {content['extends']} extends another: extend one that stands by itself")
+        own = {key: value for key, value in content.items() if key != "extends"}
+        content = {key: value for key, value in base.items() if key != "stacks"} | own
+    return _checked(path, content, Limits).of_stack(stack.rpartition("/")[2])
+
+
+def _read(path: Path) -> Any:
+    if not path.is_file():
+        raise GateError(f"{path} is missing, and without limits nothing can be judged")
+    return yamlfile.load(path)
+
+
+def _checked(path: Path, content: Any, model: type[_Model]) -> _Model:
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise InputError("\n".join(_sentence(path, problem) for problem in error.errors()[:5])) from None
+
+
+def _sentence(path: Path, problem: Any) -> str:
+    where = "/".join(str(step) for step in problem["loc"])
+    given = problem["input"]
+    shown = "" if isinstance(given, dict | list) else f" ({given!r} is given)"
+    return f"{path}: {where or 'the file'}: {problem['msg']}{shown}"

@@ -1,0 +1,197 @@
+"""Secrets that a program writes where everybody can read them.
+
+What a secret looks like is data, in tokens.yaml. What is found is told by its place and kind, never by its text.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from gpuyard.review.goyaml import parse
+from gpuyard.review.objects import HELM, Json, Object, Path, containers, pod_specs, pointer
+
+_PLACEHOLDER = re.compile(r"example|placeholder|change[-_]?me|(.)\1{7}", re.IGNORECASE)
+_USER_DATA: Mapping[str, Mapping[str, bool]] = {
+    "aws:ec2/instance:Instance": {"userData": False, "userDataBase64": True},
+    "aws:ec2/launchConfiguration:LaunchConfiguration": {"userData": False, "userDataBase64": True},
+    "aws:ec2/launchTemplate:LaunchTemplate": {"userData": True},
+    "gcp:compute/instance:Instance": {"metadata": False, "metadataStartupScript": False},
+    "gcp:compute/instanceTemplate:InstanceTemplate": {"metadata": False, "metadataStartupScript": False},
+    "gcp:container/nodePool:NodePool": {"nodeConfig.metadata": False},
+}
+"""Inputs that a machine reads at its start, and whether they are base64. Any process on it may read them too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What tokens.yaml says."""
+
+    names: frozenset[str]
+    flags: frozenset[str]
+    shortest: int
+    any_format: re.Pattern[str]
+    formats: tuple[tuple[str, re.Pattern[str]], ...]
+
+    def kind(self, text: str) -> str:
+        """The kind of secret that a text holds; empty where it holds none."""
+        for found in self.any_format.finditer(text):
+            if not _PLACEHOLDER.search(found[0]):
+                return next(name for name, pattern in self.formats if pattern.fullmatch(found[0]))
+        return ""
+
+    def value(self, text: str) -> bool:
+        """Whether the value of something secret is written out: not a reference to a variable, not a stand-in."""
+        written = len(text) >= self.shortest and not text.startswith("$(") and " " not in text
+        return written and not _PLACEHOLDER.search(text)
+
+
+@cache
+def tokens() -> Tokens:
+    """Reads tokens.yaml, once."""
+    said: Any = parse(files("gpuyard.review").joinpath("tokens.yaml").read_text("utf-8"))
+    formats = tuple((row["name"], re.compile(row["pattern"])) for row in said["formats"])
+    together = "|".join(row["pattern"] for row in said["formats"])
+    return Tokens(
+        names=frozenset(said["names"]),
+        flags=frozenset(said["flags"]),
+        shortest=said["shortest"],
+        any_format=re.compile(rf"(?<![A-Za-z0-9_])(?:{together})"),
+        formats=formats,
+    )
+
+
+def in_plain_text(type_: str, inputs: Json, found: Iterable[Object], secret: frozenset[str]) -> Iterator[Json]:
+    """Every secret of a resource that stands in plain text: `{path, place, name, kind}`.
+
+    `secret` are the pointers that the program marks secret: such a value is one, whatever it looks like, and ends in
+    plain text where a container's variable, a ConfigMap or user data takes it.
+    """
+    for item in found:
+        if item.key == "ConfigMap":
+            yield from _config_map(item, secret)
+        for path, spec in pod_specs(item):
+            yield from _pod(spec, path, secret)
+    for field, encoded in _USER_DATA.get(type_, {}).items():
+        yield from _user_data(inputs, field, secret, encoded=encoded)
+    if type_.startswith(HELM):
+        # Helm keeps values in a Secret: one that is marked is not in plain text, one that is not lies in the state too.
+        yield from _values(inputs.get("values"), ("values",), secret)
+
+
+def _pod(spec: Json, path: Path, secret: frozenset[str]) -> Iterator[Json]:
+    for _, place, container in containers(spec, path):
+        variables = container.get("env")
+        for i, variable in enumerate(variables if isinstance(variables, list) else []):
+            if isinstance(variable, dict):
+                at = (*place, "env", i, "value")
+                yield from _named(variable.get("value"), at, "environment variable", variable.get("name"), secret)
+        for field in ("command", "args"):
+            words = container.get(field)
+            if isinstance(words, list):
+                yield from _arguments(words, (*place, field), secret)
+
+
+def _arguments(words: list[Any], path: Path, secret: frozenset[str]) -> Iterator[Json]:
+    before = ""
+    for i, word in enumerate(words):
+        text = word if isinstance(word, str) else ""
+        flag, _, value = text.partition("=")
+        at = (*path, i)
+        if before in tokens().flags and tokens().value(text):
+            yield {"path": pointer(at), "place": "argument", "name": before, "kind": f"the value of {before}"}
+        elif flag in tokens().flags and tokens().value(value):
+            yield {"path": pointer(at), "place": "argument", "name": flag, "kind": f"the value of {flag}"}
+        else:
+            yield from _named(word, at, "argument", "", secret)
+        before = text
+
+
+def _config_map(item: Object, secret: frozenset[str]) -> Iterator[Json]:
+    whole = pointer((*item.path, "data"))
+    data = item.body.get("data")
+    if whole in secret:
+        yield {"path": whole, "place": "ConfigMap", "name": "data", "kind": "marked"}
+    for key, value in data.items() if isinstance(data, dict) else ():
+        yield from _named(value, (*item.path, "data", key), "ConfigMap key", key, secret)
+    # A key whose value is secret and not known yet has no value here.
+    for at in sorted(secret):
+        key = at.removeprefix(f"{whole}/")
+        if at.startswith(f"{whole}/") and "/" not in key and key not in (data if isinstance(data, dict) else {}):
+            yield {"path": at, "place": "ConfigMap key", "name": key, "kind": "marked"}
+
+
+def _user_data(inputs: Json, field: str, secret: frozenset[str], *, encoded: bool) -> Iterator[Json]:
+    path = tuple(field.split("."))
+    value: Any = inputs
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    for at, text in _texts(value, path):
+        yield from _named(_decoded(text) if encoded else text, at, "user data", "", frozenset())
+    for marked in sorted(secret):
+        if marked == pointer(path) or marked.startswith(f"{pointer(path)}/"):
+            yield {"path": marked, "place": "user data", "name": "", "kind": "marked"}
+
+
+def _values(value: Any, path: Path, secret: frozenset[str]) -> Iterator[Json]:
+    for at, text in _texts(value, path):
+        if not _marked(at, secret):
+            yield from _named(text, at, "Helm value", "", frozenset())
+    for at, variable in _variables(value, path):
+        name = variable["name"]
+        known_by_name = name in tokens().names and tokens().value(variable["value"])
+        if known_by_name and not tokens().kind(variable["value"]) and not _marked((*at, "value"), secret):
+            yield {"path": pointer((*at, "value")), "place": "Helm value", "name": name, "kind": f"the value of {name}"}
+
+
+def _variables(value: Any, path: Path) -> Iterator[tuple[Path, Json]]:
+    """Environment variables that values hand to a chart's containers."""
+    if isinstance(value, dict):
+        if isinstance(value.get("name"), str) and isinstance(value.get("value"), str):
+            yield path, value
+        for key, member in value.items():
+            yield from _variables(member, (*path, key))
+    elif isinstance(value, list):
+        for i, member in enumerate(value):
+            yield from _variables(member, (*path, i))
+
+
+def _named(value: Any, path: Path, place: str, name: Any, secret: frozenset[str]) -> Iterator[Json]:
+    """A secret by its format, by the name of the variable, or because the program says that it is one."""
+    name = name if isinstance(name, str) else ""
+    text = value if isinstance(value, str) else ""
+    kind = tokens().kind(text)
+    if not kind and name in tokens().names and tokens().value(text):
+        kind = f"the value of {name}"
+    if not kind and secret and pointer(path) in secret:
+        kind = "marked"
+    if kind:
+        yield {"path": pointer(path), "place": place, "name": name, "kind": kind}
+
+
+def _marked(path: Path, secret: frozenset[str]) -> bool:
+    return bool(secret) and any(pointer(path[:length]) in secret for length in range(len(path) + 1))
+
+
+def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            yield from _texts(member, (*path, key))
+    elif isinstance(value, list):
+        for i, member in enumerate(value):
+            yield from _texts(member, (*path, i))
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return text

