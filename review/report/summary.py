@@ -40,7 +40,8 @@ def short_type(type_: str) -> str:
     """`aws:eks/nodeGroup:NodeGroup` as `eks.NodeGroup`, `kubernetes:apps/v1:Deployment` as `Deployment`."""
     package, _, rest = type_.partition(":")
     module, _, name = rest.rpartition(":")
-    return name if package == "kubernetes" or module == "index" else f"{module.split('/')[0]}.{name}"
+    area = module.split("/")[0]
+    return name if package == "kubernetes" or area == "index" else f"{area}.{name}"
 
 
 def money(value: float | None) -> str:
