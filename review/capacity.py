@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuyard import catalogue
-from gpuyard.review.node_groups import NodeGroup
+from gpuyard.review.node_groups import NodeGroup, known_machine
+
+ACCELERATED = {
+    "aws": re.compile(r"^(p|g|gr|inf|trn|dl|vt|f)[0-9]"),
+    "gcp": re.compile(r"^(a[2-9]|g[2-9]|ct|tpu)"),
+}
+"""Families of machines with accelerators: a machine of another family has none, even if the catalogue lacks it.
+Source: EC2, accelerated computing instances; Compute Engine, accelerator-optimized families and TPU machines."""
 
 TENANT = "gpuyard:index:Tenant"
 ENDPOINT = "gpuyard:index:Endpoint"
@@ -29,17 +36,9 @@ def capacity(groups: Sequence[NodeGroup], resources: Sequence[Mapping[str, Any]]
     }
 
 
-def known_machine(name: str | None) -> catalogue.Machine | None:
-    """The catalogue's row, or None: a program may use machines that the catalogue lacks."""
-    try:
-        return catalogue.machine(name) if name else None
-    except catalogue.Unknown:
-        return None
-
-
 def _line(group: NodeGroup) -> Json:
     machine = known_machine(group.machine)
-    each = machine.accelerators if machine else None
+    each = machine.accelerators if machine else _guessed(group)
     nodes = {"min": group.minimum, "initial": group.initial, "max": group.maximum}
     accelerators = {bound: None if n is None or each is None else n * each for bound, n in nodes.items()}
     if group.taken:
@@ -49,12 +48,19 @@ def _line(group: NodeGroup) -> Json:
         "name": group.name,
         "cloud": group.cloud,
         "machine": group.machine,
+        "machine_path": group.machine_path,
         "accelerator": machine.accelerator if machine else None,
         "resource": machine.resource if machine else None,
         "accelerators_a_node": each,
         "nodes": nodes,
         "accelerators": accelerators,
     }
+
+
+def _guessed(group: NodeGroup) -> int | None:
+    """Accelerators of a machine that the catalogue lacks: none, or not known."""
+    family = ACCELERATED.get(group.cloud)
+    return 0 if group.machine and family and not family.match(group.machine) else None
 
 
 def _tenants(resources: Sequence[Mapping[str, Any]]) -> Json:

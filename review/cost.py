@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gpuyard import catalogue
-from gpuyard.review.capacity import TENANT, known_machine
-from gpuyard.review.node_groups import NodeGroup
+from gpuyard.review.capacity import TENANT
+from gpuyard.review.node_groups import NodeGroup, known_machine
 
 HOURS_A_MONTH = 730
 """A twelfth of a year of 8,760 hours, as the clouds' own calculators count."""
@@ -62,7 +63,23 @@ def _line(group: NodeGroup) -> Json:
         "nodes": nodes,
         "gpu_hours": {bound: None if n is None else n * HOURS_A_MONTH for bound, n in accelerators.items()},
         "month": _month(price, charged),
+        "unknown": _reason(group, price, charged),
     }
+
+
+def _reason(group: NodeGroup, price: catalogue.Price | None, charged: Mapping[str, float | None]) -> str | None:
+    """Why the cost is not known, or None where it is."""
+    if _month(price, charged) is not None:
+        return None
+    if group.machine is None:
+        return "its machine is not known"
+    if group.market in ("owned", "shared") and price is None:
+        return "its owner gives no usd_hour"
+    if price is None and group.region is None:
+        return "its region is not known"
+    if price is None:
+        return f"no {group.market} price of {group.machine} in {group.region} is known"
+    return "its number of nodes is not known"
 
 
 def _price(group: NodeGroup) -> catalogue.Price | None:
@@ -76,7 +93,12 @@ def _price(group: NodeGroup) -> catalogue.Price | None:
         return None
     # EC2 capacity reservations and Compute Engine reservations are charged at the on-demand rate, used or not.
     market = "on_demand" if group.market == "reservation" else group.market
-    return catalogue.price(group.cloud, group.region, group.machine, market)
+    found = catalogue.price(group.cloud, group.region, group.machine, market)
+    if found is None and market == "spot":
+        # Spot is never dearer: EC2's default maximum is the on-demand price, Compute Engine's spot is a discount on it.
+        bound = catalogue.price(group.cloud, group.region, group.machine, "on_demand")
+        return replace(bound, source=f"{bound.source}; on demand, as an upper bound") if bound else None
+    return found
 
 
 def _charged(group: NodeGroup, nodes: int | None) -> int | None:
@@ -87,6 +109,8 @@ def _charged(group: NodeGroup, nodes: int | None) -> int | None:
 
 
 def _month(price: catalogue.Price | None, charged: Mapping[str, float | None]) -> Json | None:
+    if all(count == 0 for count in charged.values()):
+        return dict.fromkeys(charged, 0.0)
     if price is None:
         return None
     month: Json = {}

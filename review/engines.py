@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -28,6 +29,7 @@ from gpuyard.review.rules import PACKAGE, RuleSet
 
 Choice = Literal["auto", "embedded", "opa"]
 
+LOOPBACK = "127.0.0.1"
 ANSWER = "answer"
 REVISION = "revision.rego"
 START_SECONDS = 20.0
@@ -37,6 +39,14 @@ SECONDS_A_MEGABYTE = 4.0
 """OPA takes about 0.4 s a megabyte of input on one core; ten times that is slow enough to be an error."""
 STARTS = 3
 """A free port may be taken by somebody else before OPA has it: then it is tried again."""
+
+
+AUTHZ = """package system.authz
+
+default allow := false
+
+allow if input.identity == "{token}"
+"""
 
 
 class Engine(Protocol):
@@ -115,6 +125,9 @@ class OpaServer:
         self.name = f"opa at {host}:{port}"
         # Retries would hide a dead server for a while and could not help.
         self._client = OpaClient(host=host, port=port, ssl=tls, token=token, retries=0, timeout=START_SECONDS)
+        if host == LOOPBACK:
+            # A proxy of the environment would be shown the whole stack, and could not reach this machine's loopback.
+            self._client._session.trust_env = False
 
     @classmethod
     def at(cls, url: str, rules: RuleSet, *, token: str | None = None) -> OpaServer:
@@ -134,9 +147,12 @@ class OpaServer:
         """Gives the server a module. Raises GateError when it does not take it."""
         self._call(lambda: self._client.update_policy_from_string(text, f"{PACKAGE}/{name}", rego_compat=False))
 
-    def healthy(self) -> bool:
-        """Whether the server says that it can answer."""
-        return bool(self._client.check_health())
+    def knows(self, word: str) -> bool:
+        """Whether this is the server that was told `word`, and no other that took its port."""
+        try:
+            return bool(self._client.query_rule({}, f"{PACKAGE}/own", "word").get("result") == word)
+        except Exception:
+            return False
 
     def ask(self, given: str) -> Any:
         """See Engine."""
@@ -193,21 +209,25 @@ def started_opa(rules: RuleSet, program: str) -> Iterator[OpaServer]:
 
 
 def _start(program: str, folder: str) -> tuple[subprocess.Popen[bytes], OpaServer]:
+    # Others on this machine reach the port too: they may neither ask, nor change a rule, nor pass for the server.
+    token, word = secrets.token_hex(16), secrets.token_hex(16)
+    (Path(folder) / "own.rego").write_text(f'package {PACKAGE}.own\n\nword := "{word}"\n')
+    (Path(folder) / "authz.rego").write_text(AUTHZ.format(token=token))
     for attempt in range(1, STARTS + 1):
         with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
+            probe.bind((LOOPBACK, 0))
             port = probe.getsockname()[1]
         with tempfile.TemporaryFile() as log:
-            options = [f"--addr=127.0.0.1:{port}", "--log-level=error", "--skip-version-check"]
+            options = [f"--addr={LOOPBACK}:{port}", "--authentication=token", "--authorization=basic"]
             process = subprocess.Popen(
-                [program, "run", "--server", *options, folder],
+                [program, "run", "--server", *options, "--log-level=error", "--skip-version-check", folder],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
             )
             try:
-                server = OpaServer("127.0.0.1", port)
-                if _listens(process, server, port):
+                server = OpaServer(LOOPBACK, port, token=token)
+                if _listens(process, server, port, word):
                     return process, server
             except BaseException:
                 _end(process)
@@ -220,14 +240,14 @@ def _start(program: str, folder: str) -> tuple[subprocess.Popen[bytes], OpaServe
     raise AssertionError("the loop returns or raises")
 
 
-def _listens(process: subprocess.Popen[bytes], server: OpaServer, port: int) -> bool:
+def _listens(process: subprocess.Popen[bytes], server: OpaServer, port: int, word: str) -> bool:
     deadline = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
-        # The port first: the client waits long after a refused connection.
+        # The port first: the client takes long to see a refused connection.
         with socket.socket() as probe:
             probe.settimeout(1)
-            if probe.connect_ex(("127.0.0.1", port)) == 0 and server.healthy():
-                return process.poll() is None
+            if probe.connect_ex((LOOPBACK, port)) == 0 and server.knows(word):
+                return True
         time.sleep(0.01)
     return False
 

@@ -1,10 +1,16 @@
-"""Finds the node groups in a resource document, whatever program and cloud they come from."""
+"""Finds the node groups in a resource document, whatever program and cloud they come from.
+
+EKS node groups, GKE node pools and default pools, and gpuyard's inventories. Not seen: self-managed Auto Scaling
+groups, single instances, and nodes that Karpenter or GKE provisions by itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from gpuyard import catalogue
 
 GROUP_LABEL = "gpuyard.io/node-group"
 EKS = "aws:eks/nodeGroup:NodeGroup"
@@ -30,6 +36,9 @@ class NodeGroup:
     cloud: str
     region: str | None
     machine: str | None
+    """Of several machine types, the one with most accelerators: the group may grow by it alone."""
+    machine_path: str
+    """JSON pointer to the machine in the resource's inputs."""
     market: str
     """on_demand, spot, reservation, owned, or shared: nodes of somebody else's cluster."""
     minimum: int | None
@@ -55,6 +64,8 @@ def _read(resource: Resource, by_urn: Mapping[str, Resource]) -> Iterator[NodeGr
             yield _eks(resource, by_urn)
         case "gcp:container/nodePool:NodePool":
             yield _gke(resource, by_urn)
+        case "gcp:container/cluster:Cluster" if _has_default_pool(resource["inputs"]):
+            yield _gke(resource, by_urn)
         case "gpuyard:index:NodeInventory":
             yield _inventory(resource)
         case "gpuyard:index:SharedNodes":
@@ -74,7 +85,8 @@ def _eks(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
         name=_group_name(inputs.get("labels"), resource),
         cloud="aws",
         region=_aws_region(resource, by_urn),
-        machine=_text(_first(inputs.get("instanceTypes"))) or _text(template_inputs.get("instanceType")),
+        machine=_largest(inputs.get("instanceTypes")) or _text(template_inputs.get("instanceType")),
+        machine_path="/instanceTypes",
         market=market,
         minimum=_number(scaling.get("minSize")),
         initial=_number(scaling.get("desiredSize")),
@@ -92,7 +104,8 @@ def _gke(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
     scaling = _mapping(inputs.get("autoscaling"))
     fixed = _times(_number(inputs.get("nodeCount")), zones)
     initial = _times(_number(inputs.get("initialNodeCount")), zones)
-    minimum, maximum = fixed, fixed
+    # A pool without a scaler stays as large as it was made.
+    minimum = maximum = fixed if inputs.get("nodeCount") is not None else initial
     if scaling:
         minimum = _total(scaling, "totalMinNodeCount", "minNodeCount", zones)
         maximum = _total(scaling, "totalMaxNodeCount", "maxNodeCount", zones)
@@ -105,6 +118,7 @@ def _gke(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
         cloud="gcp",
         region=_gcp_region(location),
         machine=_text(config.get("machineType")),
+        machine_path="/nodeConfig/machineType",
         market=market,
         minimum=minimum,
         initial=initial if initial is not None else minimum,
@@ -121,6 +135,7 @@ def _inventory(resource: Resource) -> NodeGroup:
         cloud="onprem",
         region=None,
         machine=_text(resource["inputs"].get("machine")),
+        machine_path="/machine",
         market="owned",
         minimum=count,
         initial=count,
@@ -142,6 +157,7 @@ def _shared(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
         cloud="existing",
         region=None,
         machine=_text(resource["inputs"].get("machine")),
+        machine_path="/machine",
         market="shared",
         minimum=None,
         initial=None,
@@ -207,8 +223,26 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _first(value: Any) -> Any:
-    return value[0] if isinstance(value, list) and value else None
+def _has_default_pool(inputs: Resource) -> bool:
+    return (
+        not inputs.get("removeDefaultNodePool") and not inputs.get("enableAutopilot") and "initialNodeCount" in inputs
+    )
+
+
+def _largest(machines: Any) -> str | None:
+    """Of the machine types that a group may use, the one with most accelerators, and of these the last by size."""
+    names = [name for name in machines if isinstance(name, str)] if isinstance(machines, list) else []
+    rows = [(row.accelerators, row.vcpus, name) for name in names if (row := known_machine(name))]
+    unknown = [name for name in names if known_machine(name) is None]
+    return unknown[0] if unknown else max(rows)[2] if rows else None
+
+
+def known_machine(name: str | None) -> catalogue.Machine | None:
+    """The catalogue's row, or None: a program may use machines that the catalogue lacks."""
+    try:
+        return catalogue.machine(name) if name else None
+    except catalogue.Unknown:
+        return None
 
 
 def _text(value: Any) -> str | None:

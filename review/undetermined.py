@@ -35,8 +35,9 @@ def settle(fired: list[Json], rules: Mapping[str, Rule], prepared: Prepared) -> 
     for finding in fired:
         rule = rules[finding["rule"]]
         seen.setdefault((rule.id, finding["urn"]), []).append(finding)
-        if any(_near(finding, path) for path in unknown.about(finding)):
-            yield finding | {"status": "undetermined", "level": _LEVELS[rule.on_unknown]}
+        places = sorted(pointer(path) for path in unknown.about(finding) if _near(finding, path))
+        if places:
+            yield finding | _undecided(rule, places)
         else:
             yield finding | {"status": "violation", "level": finding.get("level", rule.level)}
     for urn in prepared.unknown:
@@ -44,7 +45,8 @@ def settle(fired: list[Json], rules: Mapping[str, Rule], prepared: Prepared) -> 
             near = seen.get((rule_id, urn), [])
             left = [path for path in paths if not any(_covers(finding, path) for finding in near)]
             if left:
-                yield _undecided(rules[rule_id], urn, sorted(pointer(path) for path in left))
+                places = sorted(pointer(path) for path in left)
+                yield {"rule": rule_id, "urn": urn, "path": places[0], **_undecided(rules[rule_id], places)}
 
 
 class _Unknown:
@@ -85,12 +87,9 @@ class _Unknown:
         return self._reads[type_]
 
 
-def _undecided(rule: Rule, urn: str, places: list[str]) -> Json:
+def _undecided(rule: Rule, places: list[str]) -> Json:
     more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
     return {
-        "rule": rule.id,
-        "urn": urn,
-        "path": places[0],
         "message": f"cannot be decided before the deployment, not known yet: {', '.join(places[:_SHOWN])}{more}",
         "status": "undetermined",
         "level": _LEVELS[rule.on_unknown],

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gpuyard.review.findings import Finding
+
 STACK = "pulumi:pulumi:Stack"
 PROVIDER = "pulumi:providers:"
 OUTERMOST = 2
@@ -42,6 +44,24 @@ def short_type(type_: str) -> str:
     module, _, name = rest.rpartition(":")
     area = module.split("/")[0]
     return name if package == "kubernetes" or area == "index" else f"{area}.{name}"
+
+
+def by_rule(findings: list[Finding]) -> list[list[Finding]]:
+    """Findings of one rule and one severity together, in the order in which the first of each comes."""
+    groups: dict[tuple[str, str, bool, str], list[Finding]] = {}
+    for finding in findings:
+        key = (finding.rule, finding.severity, finding.denies, finding.remediation)
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
+
+
+def place(finding: Finding, resources: list[Resource]) -> str:
+    """Where a finding is: `eks.NodeGroup gpus /instanceTypes/0 (__main__.py:7)`."""
+    resource = next((resource for resource in resources if resource["urn"] == finding.urn), None)
+    if resource is None:
+        return f"the stack{' ' if finding.path else ''}{finding.path}"
+    source = f" ({resource['source']})" if resource.get("source") else ""
+    return f"{short_type(resource['type'])} {resource['name']} {finding.path}".rstrip() + source
 
 
 def money(value: float | None) -> str:

@@ -10,9 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from gpuyard.review.document import Document
-from gpuyard.review.findings import Finding
 from gpuyard.review.judge import Review
-from gpuyard.review.report.summary import money, parts, span
+from gpuyard.review.report.summary import by_rule, money, parts, place, span
 
 SEVERITY = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
 
@@ -41,7 +40,7 @@ def _sections(review: Review) -> list[RenderableType]:
     if review.document["capacity"]["tenants"]:
         sections += ["", _tenants(review.document)]
     if review.findings:
-        sections += ["", _findings(review.findings)]
+        sections += ["", _findings(review)]
     return sections
 
 
@@ -68,7 +67,7 @@ def _node_groups(document: Any) -> Table:
     lines = {line["urn"]: line for line in document["capacity"]["groups"]}
     for line in document["cost"]["lines"]:
         group = lines[line["urn"]]
-        accelerators = f"{span(group['accelerators'])} {group['accelerator']}" if group["accelerator"] else ""
+        accelerators = f"{_span(group['accelerators'])} {group['accelerator']}" if group["accelerator"] else ""
         price = "?" if line["usd_hour"] is None else f"{line['usd_hour']:.2f}"
         month = line["month"] or dict.fromkeys(("min", "initial", "max"))
         machine = Text.assemble(line["machine"] or "?", (f" {line['market']}", "dim"))
@@ -76,7 +75,7 @@ def _node_groups(document: Any) -> Table:
             line["group"],
             machine,
             accelerators,
-            span(line["nodes"]),
+            _span(line["nodes"]),
             price,
             *(money(month[bound]) for bound in ("min", "initial", "max")),
         )
@@ -84,6 +83,10 @@ def _node_groups(document: Any) -> Table:
     known = "known prices" if document["cost"]["unknown"] else "total"
     table.add_row(Text(known, style="bold"), "", "", "", "", *(Text(money(total[b]), style="bold") for b in total))
     return table
+
+
+def _span(bounds: Any) -> str:
+    return span(bounds).replace(" to ", "-")
 
 
 def _tenants(document: Any) -> Table:
@@ -107,18 +110,21 @@ def _share(share: Any) -> str:
     return f"{share['quota']}{borrow} ({share['endpoints_max']})"
 
 
-def _findings(findings: list[Finding]) -> Table:
+def _findings(review: Review) -> Table:
     table = Table(
         box=None, pad_edge=False, show_header=False, title="Findings", title_justify="left", title_style="bold"
     )
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for finding in findings:
-        kind = Text(finding.severity, SEVERITY.get(finding.severity, ""))
-        kind.append("" if finding.denies else "\nadvice", "dim")
-        where = f"{finding.urn.rpartition('::')[2]}{finding.path}"
-        said = Text.assemble((finding.rule, "bold"), f"  {where}\n{finding.message}\n")
-        table.add_row(kind, said.append(f"{finding.remediation}\n", "dim"))
+    for group in by_rule(review.findings):
+        first = group[0]
+        kind = Text(first.severity, SEVERITY.get(first.severity, ""))
+        kind.append("" if first.denies else "\nadvice", "dim")
+        said = Text(first.rule, "bold")
+        for finding in group:
+            said.append(f"\n{place(finding, review.document['resources'])}", "cyan")
+            said.append(f"\n{finding.message}", "default")
+        table.add_row(kind, said.append(f"\n{first.remediation}\n", "dim"))
     return table
 
 

@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -137,6 +137,25 @@ def test_an_opa_of_ones_own_is_ended_when_the_review_fails(opa: Path, started: l
     assert started[0].poll() is not None
 
 
+def test_nobody_else_may_ask_an_opa_of_ones_own(opa: Path) -> None:
+    with started_opa(rules(), str(opa)) as server:
+        stranger = OpaServer("127.0.0.1", server._client.port)
+        with pytest.raises(GateError, match="401"):
+            stranger.ask(asked("cat"))
+        with pytest.raises(GateError):
+            stranger.put("main.rego", MAIN.replace("input.pets", "[]"))
+        assert pets(server.ask(asked("cat"))) == ["cat"]
+
+
+def test_no_proxy_of_the_environment_sees_a_stack(opa: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with started_opa(rules(), str(opa)) as server:
+        assert pets(server.ask(asked("cat"))) == ["cat"]
+
+
 def program(folder: Path, script: str) -> str:
     path = folder / "opa"
     path.write_text(f"#!/bin/sh\n{script}\n")
@@ -177,43 +196,53 @@ def test_a_port_that_somebody_else_takes_is_tried_again(tmp_path: Path, opa: Pat
 # --- servers of somebody else
 
 
+def address(server: OpaServer) -> tuple[str, str]:
+    """URL and token of a server."""
+    return f"http://127.0.0.1:{server._client.port}", server._client.headers["Authorization"].removeprefix("Bearer ")
+
+
 @pytest.fixture
-def shared_opa(opa: Path, tmp_path: Path) -> Iterator[str]:
-    """An OPA server without any rules."""
+def shared_opa(opa: Path, tmp_path: Path) -> Iterator[Callable[[RuleSet], OpaServer]]:
+    """A way into an OPA server that has no rules yet."""
     process, server = engines._start(str(opa), str(tmp_path))
-    yield f"http://127.0.0.1:{server._client.port}"
+    url, token = address(server)
+    yield lambda rules: OpaServer.at(url, rules, token=token)
     server.close()
     engines._end(process)
 
 
-def test_a_shared_opa_is_given_the_rules_and_loses_those_of_an_earlier_review(shared_opa: str) -> None:
+def test_a_shared_opa_is_given_the_rules_and_loses_those_of_an_earlier_review(
+    shared_opa: Callable[[RuleSet], OpaServer],
+) -> None:
     lib = "package gpuyard.lib.names\n\nhello(x) := x\n"
     user = "package gpuyard.rules.a.b\n\nimport data.gpuyard.lib.names\n\ndeny contains names.hello(1)\n"
-    first = OpaServer.at(shared_opa, rules(**{"lib/names": lib, "rules/a/b": user}))
+    first = shared_opa(rules(**{"lib/names": lib, "rules/a/b": user}))
     assert pets(first.ask(asked("cat"))) == ["cat"]
     assert "gpuyard/rules/a/b.rego" in first._client.get_policies_list()
-    second = OpaServer.at(shared_opa, rules())
-    assert sorted(second._client.get_policies_list()) == ["gpuyard/main.rego", "gpuyard/revision.rego"]
+    second = shared_opa(rules())
+    ours = sorted(name for name in second._client.get_policies_list() if name.startswith("gpuyard/"))
+    assert ours == ["gpuyard/main.rego", "gpuyard/revision.rego"]
     assert pets(second.ask(asked("dog"))) == ["dog"]
 
 
-def test_a_shared_opa_keeps_the_policies_of_others(shared_opa: str) -> None:
-    server = OpaServer.at(shared_opa, rules())
+def test_a_shared_opa_keeps_the_policies_of_others(shared_opa: Callable[[RuleSet], OpaServer]) -> None:
+    server = shared_opa(rules())
     server._client.update_policy_from_string("package other\n", "other.rego", rego_compat=False)
-    OpaServer.at(shared_opa, rules())
+    shared_opa(rules())
     assert "other.rego" in server._client.get_policies_list()
 
 
 def test_a_shared_opa_with_our_packages_under_other_names_is_a_gate_error(opa: Path) -> None:
     with started_opa(rules(), str(opa)) as loaded:
-        other = rules(MAIN + "# changed")
+        url, token = address(loaded)
+        other = OpaServer.at(url, rules(MAIN + "# changed"), token=token)
         with pytest.raises(GateError, match="produced conflicting values"):
-            OpaServer.at(f"http://127.0.0.1:{loaded._client.port}", other).ask(asked())
+            other.ask(asked())
 
 
-def test_a_shared_opa_that_refuses_a_rule_is_a_gate_error(shared_opa: str) -> None:
+def test_a_shared_opa_that_refuses_a_rule_is_a_gate_error(shared_opa: Callable[[RuleSet], OpaServer]) -> None:
     with pytest.raises(GateError, match="compiling module"):
-        OpaServer.at(shared_opa, rules(BROKEN["a syntax error"]))
+        shared_opa(rules(BROKEN["a syntax error"]))
 
 
 @pytest.mark.parametrize("url", ["localhost:8181", "ftp://a", "http://", "http://a/v1/data", "opa"])

@@ -96,3 +96,25 @@ def test_of_shared_nodes_the_program_takes_what_its_endpoints_may_use() -> None:
     other = resource("gpuyard:index:Endpoint", "f", {"on": "h100", "tensor_parallel": None, "replicas": replicas})
     (found,) = node_groups([nodes, endpoint, other])
     assert (found.market, found.taken, found.maximum) == ("shared", (2, 2, 6), None)
+
+
+def test_of_several_machine_types_the_largest_counts() -> None:
+    (found,) = node_groups([resource(EKS, "g", {"instanceTypes": ["g6.xlarge", "g6.48xlarge", "g6.12xlarge"]})])
+    assert found.machine == "g6.48xlarge"
+    (other,) = node_groups([resource(EKS, "g", {"instanceTypes": ["g6.xlarge", "p9.48xlarge"]})])
+    assert other.machine == "p9.48xlarge", "one that nobody knows could be the largest"
+
+
+def test_a_pool_without_a_scaler_stays_as_large_as_it_was_made() -> None:
+    pool = {"location": "us-central1-a", "nodeConfig": {"machineType": "g2-standard-8"}, "initialNodeCount": 4}
+    (found,) = node_groups([resource(GKE, "l4", pool)])
+    assert (found.minimum, found.maximum) == (4, 4)
+
+
+def test_a_clusters_default_pool_is_a_node_group_unless_it_is_removed() -> None:
+    cluster = {"location": "us-central1", "initialNodeCount": 2, "nodeConfig": {"machineType": "a2-highgpu-8g"}}
+    (found,) = node_groups([resource("gcp:container/cluster:Cluster", "c", cluster)])
+    assert (found.machine, found.maximum) == ("a2-highgpu-8g", 6)
+    assert (
+        node_groups([resource("gcp:container/cluster:Cluster", "c", cluster | {"removeDefaultNodePool": True})]) == []
+    )

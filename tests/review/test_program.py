@@ -115,15 +115,22 @@ def test_a_program_that_never_ends_is_ended(tmp_path: Path, source: str) -> None
 
 
 def test_what_the_program_started_is_ended_with_it(tmp_path: Path) -> None:
+    """Whether it is interrupted or ends by itself."""
+
+    def interrupt(count: int) -> None:
+        raise KeyboardInterrupt
+
     source = f"""
 import os, subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 open({str(tmp_path / "pid")!r}, "w").write(str(child.pid))
-{{}}
+{RESOURCE}
+pulumi.runtime.invoke("aws:index/getRegion:getRegion", {{}})
 """
-    refused(tmp_path, source.format("while True: pass"), seconds=4)
+    with pytest.raises(KeyboardInterrupt):
+        record_program(write(tmp_path, f"{source}\nwhile True: pass\n"), "dev", timeout_s=60, on_progress=interrupt)
     pids = [int((tmp_path / "pid").read_text())]
-    record(write(tmp_path, source.format("pass")))
+    record(write(tmp_path, source))
     pids.append(int((tmp_path / "pid").read_text()))
     for pid in pids:
         assert gone(pid), "it would wait for ten minutes"
@@ -138,7 +145,7 @@ def gone(pid: int) -> bool:
                 return True
         except ProcessLookupError:
             return True
-        os.sched_yield()
+        os.sched_yield()  # a killed process is gone as soon as its new parent has looked
     return False
 
 
@@ -149,9 +156,7 @@ threading.Thread(target=time.sleep, args=(600,)).start()
 atexit.register(lambda: open({str(tmp_path / "left")!r}, "w").write("tidied"))
 {RESOURCE}
 """
-    start = time.monotonic()
     assert inputs(record(write(tmp_path, source)), "it") == {"x": 1}
-    assert time.monotonic() - start < 60
     assert (tmp_path / "left").read_text() == "tidied"
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ RESOURCES = [
         "kubernetes:core/v1:Secret", "s", TENANT["urn"], inputs={"stringData": {"a": "hush"}}, secret=["/stringData"]
     ),
     resource("pulumi:providers:aws", "aws", PLATFORM["urn"]),
-    resource("aws:s3/bucket:Bucket", "loose"),
+    resource("aws:s3/bucket:Bucket", "loose", source="__main__.py:7"),
 ]
 LINE = {
     "urn": "urn:g", "name": "g", "group": "g|1", "machine": "g6.xlarge", "market": "spot", "region": "us-east-1",
@@ -62,8 +63,8 @@ DENIED = Finding(
     "high",
     "mandatory",
     "violation",
-    "urn:pulumi:dev::p::aws:x:Y::<b>",
-    "/a",
+    RESOURCES[-1]["urn"],
+    "/<a>",
     "no *such* | thing",
     "do",
 )
@@ -109,13 +110,20 @@ def test_a_denied_stack_says_so_with_where_why_and_what_to_do() -> None:
         "refused",
         "1 denied, 1 advice",
         "quota/machines",
-        "<b>/a",
+        "s3.Bucket loose /<a> (__main__.py:7)",
         "no *such* | thing",
         "do",
         "judged by an engine 1.0",
     ):
         assert part in text
     assert "may deploy" not in text
+
+
+def test_what_to_do_is_said_once_for_all_findings_of_a_rule() -> None:
+    other = replace(DENIED, path="/b", message="nor that")
+    text = printed(review(replace(DENIED, remediation="Buy another."), replace(other, remediation="Buy another.")))
+    assert text.count("Buy another.") == 1
+    assert "nor that" in text
 
 
 def test_advice_alone_does_not_refuse() -> None:
@@ -133,7 +141,7 @@ def test_a_terminal_of_any_width_gets_the_whole_report(width: int) -> None:
 def test_markdown_is_not_broken_by_what_names_contain() -> None:
     text = to_markdown([review(DENIED)])
     assert "no \\*such\\* \\| thing" in text
-    assert "\\<b\\>" in text
+    assert "s3.Bucket loose /\\<a\\>" in text
     assert "| g\\|1 |" in text
     assert "## dev: refused" in text
     assert "| ? | ? | ? |" in text, "an unknown price"

@@ -1,0 +1,19 @@
+"""A pool of L4s near the users in Singapore, on a GKE cluster that is there already."""
+
+import pulumi
+import pulumi_gcp as gcp
+
+gcp.container.NodePool(
+    "l4",
+    cluster=pulumi.Config().require("cluster"),
+    location="asia-southeast1-b",
+    autoscaling={"total_min_node_count": 0, "total_max_node_count": 4},
+    node_config={
+        "machine_type": "g2-standard-8",
+        "disk_type": "pd-balanced",
+        "guest_accelerators": [{"type": "nvidia-l4", "count": 1}],
+        "spot": True,
+        "resource_labels": {"owner": "inference", "cost-center": "4711"},
+        "workload_metadata_config": {"mode": "GKE_METADATA"},
+    },
+)
