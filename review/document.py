@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, TypedDict
 
 from gpuyard.review.recording import Recording, Resource
@@ -43,6 +44,14 @@ def build(recording: Recording, *, date: str, environment: str) -> Document:
     }
 
 
+def hide(document: Document, places: Iterable[tuple[str, str]]) -> None:
+    """Lists more places, each a URN and a JSON pointer, among the secret ones of the document."""
+    by_urn = {resource["urn"]: resource for resource in document["resources"]}
+    for urn, path in places:
+        if path not in by_urn[urn]["secret"]:
+            by_urn[urn]["secret"] = sorted([*by_urn[urn]["secret"], path])
+
+
 def public(document: Document) -> Document:
     """A copy with null for every secret value: the only form that is written or printed."""
     shown = document.copy()
@@ -58,16 +67,16 @@ def _public(resource: Resource) -> Resource:
 
 
 def _without(value: Any, parts: list[str]) -> Any:
-    """A copy of a value with null at the end of a way. Nothing lies within a null, so a way may end early."""
+    """A copy of a value with null at the end of a way, or where the way leaves what is there."""
     if not parts:
         return None
     key = parts[0].replace("~1", "/").replace("~0", "~")
-    if isinstance(value, list):
+    if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
         index = int(key)
         return [*value[:index], _without(value[index], parts[1:]), *value[index + 1 :]]
-    if isinstance(value, dict):
+    if isinstance(value, dict) and key in value:
         return {**value, key: _without(value[key], parts[1:])}
-    return value
+    return None
 
 
 def secrets(document: Document) -> frozenset[str]:

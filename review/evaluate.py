@@ -48,6 +48,8 @@ class Verdict:
     """What could not be decided and is neither denied nor warned of: the rule's metadata says `on_unknown: skip`."""
     engine: str
     """Name and version of the engine that answered."""
+    plain_secrets: list[tuple[str, str]]
+    """URN and JSON pointer of every secret that stands in plain text: no report may show it."""
 
 
 def find_policies(program: Path) -> Policies:
@@ -82,6 +84,7 @@ def evaluate(document: Document, policies: Policies, *, choice: Choice = "auto")
         refers = {refers for rule in loaded.rules.values() for refers in rule.refers}
         prepared = prepare(document, given, sorted(refers, key=str))
         urns = {*by_urn, prepared.input["urn"]}
+        plain = [(found["urn"], found["path"]) for found in prepared.input["plain_secrets"]]
         text = json.dumps(prepared.input, allow_nan=False)
         # A copy of every input, which the engine is about to make once more.
         prepared.input.clear()
@@ -97,7 +100,7 @@ def evaluate(document: Document, policies: Policies, *, choice: Choice = "auto")
     settled = list(settle(fired, loaded.rules, prepared))
     findings = [_finding(f, loaded.rules[f["rule"]], mask) for f in settled if f["level"] != SKIP]
     undecided = [_finding(f, loaded.rules[f["rule"]], mask) for f in settled if f["level"] == SKIP]
-    return Verdict(_once(findings), _once(undecided), name)
+    return Verdict(_once(findings), _once(undecided), name, plain)
 
 
 def _text(document: Document, key: str) -> str:

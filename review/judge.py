@@ -45,4 +45,5 @@ def judge(recording: Recording, policies: Policies, *, date: str) -> Review:
     """
     document = describe(recording, policies, date=date)
     verdict = evaluate(document, policies)
+    documents.hide(document, verdict.plain_secrets)
     return Review(document, verdict.findings, verdict.engine)

@@ -80,15 +80,16 @@ def test_an_example_may_deploy_once_it_is_fixed(name: str, tmp_path: Path) -> No
 
 
 def test_the_command_refuses_an_example_until_it_is_fixed(tmp_path: Path) -> None:
-    def said(folder: Path) -> tuple[int, str]:
+    def said(folder: Path, *options: str) -> tuple[int, str]:
         gpuyard = Path(sys.executable).with_name("gpuyard")
-        ended = subprocess.run([gpuyard, "review"], cwd=folder, capture_output=True, text=True, check=False)
+        ended = subprocess.run([gpuyard, "review", *options], cwd=folder, capture_output=True, text=True, check=False)
         return ended.returncode, ended.stdout + ended.stderr
 
     code, text = said(EXAMPLES / "plain-tokens-deployment")
     assert code == 1
     assert "environment variable HF_TOKEN holds a secret" in text
-    assert "ThisTokenIsFake" not in text, "the report says where a secret is, and never what it is"
+    _, document = said(EXAMPLES / "plain-tokens-deployment", "--format", "json")
+    assert "ThisTokenIsFake" not in text + document, "a report says where a secret is, and never what it is"
     code, text = said(fixed("plain-tokens-deployment", tmp_path))
     assert code == 0
     assert "may deploy" in text
