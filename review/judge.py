@@ -12,6 +12,7 @@ from gpuyard.review.evaluate import Policies, environment_of, evaluate
 from gpuyard.review.findings import Finding
 from gpuyard.review.node_groups import node_groups
 from gpuyard.review.recording import Recording
+from gpuyard.review.unseen import Unseen, unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Review:
     findings: list[Finding]
     engine: str
     """The engine that answered, with its version."""
+    unseen: list[Unseen]
+    """Parts of the stack that hide resources from the rules."""
 
     @property
     def refused(self) -> bool:
@@ -46,4 +49,4 @@ def judge(recording: Recording, policies: Policies, *, date: str) -> Review:
     document = describe(recording, policies, date=date)
     verdict = evaluate(document, policies)
     documents.hide(document, verdict.plain_secrets)
-    return Review(document, verdict.findings, verdict.engine)
+    return Review(document, verdict.findings, verdict.engine, unseen(document["resources"]))

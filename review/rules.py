@@ -24,6 +24,7 @@ PACKAGE = "gpuyard"
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _PACKAGE = re.compile(r"^package[ \t]+(\S+)[ \t]*$", re.MULTILINE)
+_IMPORT = re.compile(rf"^import[ \t]+data\.({PACKAGE}\.[\w.]+)", re.MULTILINE)
 _DENY = re.compile(r"^deny contains ", re.MULTILINE)
 
 
@@ -121,6 +122,7 @@ def load(directories: Iterable[Path]) -> RuleSet:
         raise GateError(f"no rule is found in {', '.join(str(d) for d in (first, *others))}: nothing would be judged")
     entry = {ENTRY: _read(first / ENTRY)}
     ordered = {name: modules[name] for modules in (libraries, texts) for name in sorted(modules)} | entry
+    _check_imports(ordered)
     return RuleSet(dict(sorted(rules.items())), ordered)
 
 
@@ -168,6 +170,15 @@ def _put(modules: dict[str, str], name: str, path: Path, package: str) -> str:
         raise GateError(f"{path}: the package is {found[1] if found else 'missing'}, and must be {package}")
     modules[name] = text
     return text
+
+
+def _check_imports(modules: Mapping[str, str]) -> None:
+    """To an engine, an import of what is not there is undefined: a rule that reads it would never fire."""
+    packages = {found[1] for text in modules.values() if (found := _PACKAGE.search(text))}
+    for name, text in modules.items():
+        for imported in _IMPORT.findall(text):
+            if not any(f"{imported}.".startswith(f"{package}.") for package in packages):
+                raise GateError(f"{name} imports data.{imported}, which is not there: the rule could never fire")
 
 
 def _rule(rule_id: str, text: str, path: Path) -> Rule:

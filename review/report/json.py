@@ -20,5 +20,6 @@ def _review(review: Review) -> dict[str, Any]:
         "document": documents.public(review.document),
         "engine": review.engine,
         "findings": [asdict(finding) for finding in review.findings],
+        "unseen": [asdict(part) for part in review.unseen],
         "verdict": "refused" if review.refused else "may deploy",
     }

@@ -41,6 +41,9 @@ def _sections(review: Review) -> list[RenderableType]:
         sections += ["", _tenants(review.document)]
     if review.findings:
         sections += ["", _findings(review)]
+    if review.unseen:
+        hidden = "; ".join(dict.fromkeys(part.what for part in review.unseen))
+        sections += ["", Text.assemble(("Not judged  ", "bold"), (hidden, "dim"))]
     return sections
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pulumi
 import pytest
 from pulumi.runtime import config, mocks, settings
+from pulumi.runtime.proto import resource_pb2
 
 from gpuyard.review import recording
 from gpuyard.review.recording.values import UNKNOWN
@@ -34,7 +35,7 @@ class Upstream:
 
     def Invoke(self, request: Any) -> Any:  # noqa: N802
         self.asked.append(request.tok)
-        answer = mocks.resource_pb2.ResourceInvokeResponse()
+        answer = resource_pb2.ResourceInvokeResponse()
         getattr(answer, "return").update({"id": "from-upstream"})
         return answer
 

@@ -196,13 +196,9 @@ def test_two_recordings_are_equal_to_the_byte(everything: Recording) -> None:
     "levers",
     [
         ("collector", "pump", "inline"),
-        ("inline",),
-        ("outputs",),
-        ("source",),
-        ("urn",),
-        ("aliases",),
-        ("types",),
-        ("unknowns", "debug"),
+        ("outputs", "aliases"),
+        ("source", "urn"),
+        ("types", "unknowns", "debug"),
         (),
     ],
 )

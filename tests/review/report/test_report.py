@@ -14,6 +14,7 @@ from gpuyard.review.report.json import to_json
 from gpuyard.review.report.markdown import to_markdown
 from gpuyard.review.report.summary import money, parts, short_type, span
 from gpuyard.review.report.terminal import print_review
+from gpuyard.review.unseen import Unseen
 
 STACK = "urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev"
 
@@ -72,7 +73,7 @@ ADVICE = Finding("cost/tags", "low", "advisory", "undetermined", STACK, "", "not
 
 
 def review(*findings: Finding) -> Review:
-    return Review(DOCUMENT, list(findings), "an engine 1.0")
+    return Review(DOCUMENT, list(findings), "an engine 1.0", [Unseen("urn:r", "the objects that chart x renders")])
 
 
 def printed(one: Review, width: int = 120) -> str:
@@ -151,3 +152,8 @@ def test_json_has_no_secret_value() -> None:
     text = to_json([review()])
     assert "hush" not in text
     assert json.loads(text)[0]["verdict"] == "may deploy"
+
+
+def test_every_report_says_what_no_rule_has_judged() -> None:
+    for text in (printed(review()), to_markdown([review()]), to_json([review()])):
+        assert "the objects that chart x renders" in text

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuyard.review.unseen import unseen
+
+
+def resource(type_: str, inputs: dict[str, Any], **options: Any) -> dict[str, Any]:
+    return {"urn": "urn:x", "type": type_, "name": "x", "inputs": inputs, "options": options}
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        (resource("kubernetes:helm.sh/v3:Release", {"chart": "keda"}), "the objects that chart keda renders"),
+        (resource("kubernetes:helm.sh/v4:Chart", {"chart": None}), "the objects that chart ? renders"),
+        (resource("kubernetes:yaml/v2:ConfigGroup", {"yaml": "kind: Pod"}), "the objects of x"),
+        (resource("kubernetes:yaml/v2:ConfigFile", {"file": "a.yaml"}), "the objects of x"),
+        (resource("eks:index:Cluster", {}, remote=True), "the resources of component x, which another program makes"),
+    ],
+)
+def test_what_hides_resources_is_said(given: dict[str, Any], what: str) -> None:
+    assert [part.what for part in unseen([given])] == [what]
+
+
+def test_what_shows_its_resources_is_not() -> None:
+    objects = resource("kubernetes:yaml/v2:ConfigGroup", {"objs": [{"kind": "Pod"}]})
+    assert unseen([objects, resource("gpuyard:index:Tenant", {}), resource("aws:s3/bucket:Bucket", {})]) == []
