@@ -89,23 +89,34 @@ def measure(resources: int, levers: tuple[str, ...] | None) -> dict[str, float]:
         recording = record_program(find_project(root), "dev", timeout_s=1200, levers=levers)
     if len(recording.resources) != resources:
         raise SystemExit(f"{len(recording.resources)} of {resources} resources were recorded")
-    program = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    reader = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"seconds": recording.seconds, "program_mb": program / 1024, "reader_mb": reader / 1024}
+    program, reader = resource.getrusage(resource.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "seconds": recording.seconds,
+        "cpu": program.ru_utime + program.ru_stime,
+        "program_mb": program.ru_maxrss / 1024,
+        "reader_mb": reader.ru_maxrss / 1024,
+    }
 
 
 def apart(resources: int, levers: str) -> dict[str, float]:
     """The same in a process of its own, whose peaks are its own."""
     command = [sys.executable, __file__, "--one", str(resources), levers]
     answer: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    each = answer["seconds"] * 1000 / resources
+    answer["peak"] = max(answer["program_mb"], answer["reader_mb"])
+    wall, cpu = (answer[kind] * 1000 / resources for kind in ("seconds", "cpu"))
     print(
-        f"{resources:>6,} resources, {levers or 'plain':<12} {answer['seconds']:6.2f} s  {each:5.2f} ms a resource   "
-        f"peak {max(answer['program_mb'], answer['reader_mb']):5.0f} MB "
-        f"(program {answer['program_mb']:.0f}, reader {answer['reader_mb']:.0f})",
+        f"{resources:>6,} resources, {levers:<11} {answer['seconds']:7.2f} s, {wall:6.2f} ms a resource "
+        f"({cpu:.2f} of CPU)   peak {answer['peak']:5.0f} MB, {answer['peak'] * 1024 / resources:4.0f} KB a resource",
         flush=True,
     )
     return answer
+
+
+def compare(what: str, one: dict[str, float], other: dict[str, float]) -> None:
+    print(
+        f"{what}: {one['seconds'] / other['seconds']:.2f}x the time, {one['cpu'] / other['cpu']:.2f}x the CPU, "
+        f"{one['peak'] / other['peak']:.2f}x the memory"
+    )
 
 
 def main() -> None:
@@ -117,20 +128,18 @@ def main() -> None:
         levers = {"with levers": None, "plain": ()}.get(options.one[1], tuple(options.one[1].split(",")))
         print(json.dumps(measure(int(options.one[0]), levers)))
         return
-    empty = apart(1, "with levers")["seconds"]
+    empty = apart(1, "with levers")
     small, large = apart(SMALL, "with levers"), apart(LARGE, "with levers")
     plain = apart(SMALL, "plain")
-    each_small, each_large = (small["seconds"] - empty) / SMALL, (large["seconds"] - empty) / LARGE
-    print(f"without the start ({empty:.2f} s): {each_small * 1000:.2f} and {each_large * 1000:.2f} ms a resource")
-    print(
-        f"a resource of {LARGE:,} against one of {SMALL:,}: {large['seconds'] / small['seconds'] / 10:.2f}x all in, "
-        f"{each_large / each_small:.2f}x without the start"
+    for kind in ("seconds", "cpu"):
+        each = [(run[kind] - empty[kind]) * 1000 / count for run, count in ((small, SMALL), (large, LARGE))]
+        print(f"without the start, in {kind}: {each[0]:.2f} and {each[1]:.2f} ms a resource, {each[1] / each[0]:.2f}x")
+    compare(
+        f"{LARGE:,} resources with levers against ten times {SMALL:,}", large, {k: v * 10 for k, v in small.items()}
     )
-    print(f"plain against levers, {SMALL:,}: {plain['seconds'] / small['seconds']:.1f}x")
+    compare(f"plain against levers, {SMALL:,}", plain, small)
     if options.plain_large:
-        plain = apart(LARGE, "plain")
-        memory = max(plain["program_mb"], plain["reader_mb"]) / max(large["program_mb"], large["reader_mb"])
-        print(f"plain against levers, {LARGE:,}: {plain['seconds'] / large['seconds']:.1f}x time, {memory:.1f}x memory")
+        compare(f"plain against levers, {LARGE:,}", apart(LARGE, "plain"), large)
 
 
 main()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypedDict
 
 from gpuyard.review.recording import Recording, Resource
@@ -26,22 +26,44 @@ class Document(TypedDict):
     """Whose limits apply."""
     resources: list[Resource]
     """By URN. Unknown values are null; secret ones are themselves, so never print this: see `public`."""
+    default_providers: dict[str, Json]
+    """By package, the `inputs` that its default provider takes from the stack's configuration, as aws:region."""
     cost: Json
     capacity: Json
 
 
 def build(recording: Recording, *, date: str, environment: str) -> Document:
     """The document of a recorded program."""
-    return {
+    document: Document = {
         "format": FORMAT,
         "date": date,
         "project": recording.project,
         "stack": recording.stack,
         "environment": environment,
         "resources": sorted(recording.resources, key=lambda resource: resource["urn"]),
+        "default_providers": _default_providers(recording),
         "cost": {},
         "capacity": {},
     }
+    hide(document, _contents_of_secrets(document["resources"]))
+    return document
+
+
+def _default_providers(recording: Recording) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for key, value in sorted(recording.config.items()):
+        package, _, name = key.partition(":")
+        if package not in (recording.project, "pulumi"):
+            found.setdefault(package, {"inputs": {}})["inputs"][name] = value
+    return found
+
+
+def _contents_of_secrets(resources: list[Resource]) -> Iterator[tuple[str, str]]:
+    """What Kubernetes Secrets hold: the SDK marks it for its own Secret class only, not for a manifest."""
+    for resource in resources:
+        inputs = resource["inputs"]
+        if inputs.get("apiVersion") == "v1" and inputs.get("kind") == "Secret":
+            yield from ((resource["urn"], f"/{key}") for key in ("data", "stringData") if key in inputs)
 
 
 def hide(document: Document, places: Iterable[tuple[str, str]]) -> None:

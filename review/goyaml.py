@@ -131,9 +131,11 @@ def _date(text: str) -> str | None:
     zone = parts[8]
     if parts[3] is not None and (parts[3] == " ") != (zone is None):
         return None
-    year, *rest = (int(part or 0) for part in (*parts[:3], *parts[4:7]))
+    year, month, day, hour, minute, second = (int(part or 0) for part in (*parts[:3], *parts[4:7]))
     try:
-        moment = datetime.datetime(year or 2000, *rest)  # as in Go, there is a year 0, and it is a leap year
+        moment = datetime.datetime(
+            year or 2000, month, day, hour, minute, second
+        )  # as in Go, there is a year 0, and it is a leap year
     except ValueError:
         return None
     fraction = (parts[7] or "")[:9].rstrip("0")

@@ -35,7 +35,7 @@ class Review:
 def describe(recording: Recording, policies: Policies, *, date: str) -> Document:
     """What a recorded program would be, with its cost and capacity as of `date` (YYYY-MM-DD); no rule is asked."""
     document = documents.build(recording, date=date, environment=environment_of(recording.stack, policies))
-    groups = node_groups(document["resources"])
+    groups = node_groups(document["resources"], document["default_providers"])
     document["capacity"] = capacity(groups, document["resources"])
     document["cost"] = cost(groups, document["resources"])
     return document

@@ -52,9 +52,10 @@ class NodeGroup:
     """Accelerators that the program's endpoints take of shared nodes: least, at creation, most."""
 
 
-def node_groups(resources: Sequence[Resource]) -> list[NodeGroup]:
-    """Every node group of the document, in the order of the document."""
-    by_urn = {resource["urn"]: resource for resource in resources}
+def node_groups(resources: Sequence[Resource], defaults: Mapping[str, Any] | None = None) -> list[NodeGroup]:
+    """Every node group of the document, in the order of the document. `defaults` are its default providers."""
+    # A default provider is no resource of the recording: it goes by the name of its package.
+    by_urn = {**(defaults or {}), **{resource["urn"]: resource for resource in resources}}
     return [found for resource in resources for found in _read(resource, by_urn)]
 
 
@@ -84,7 +85,7 @@ def _eks(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
         urn=resource["urn"],
         name=_group_name(inputs.get("labels"), resource),
         cloud="aws",
-        region=_aws_region(resource, by_urn),
+        region=_text(inputs.get("region")) or _of_provider(resource, by_urn, "region"),
         machine=_largest(inputs.get("instanceTypes")) or _text(template_inputs.get("instanceType")),
         machine_path="/instanceTypes",
         market=market,
@@ -100,6 +101,7 @@ def _gke(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
     config = _mapping(inputs.get("nodeConfig"))
     cluster = next((c for c in _dependencies(resource, by_urn) if c["type"] == GKE_CLUSTER), None)
     location = _text(inputs.get("location")) or (_text(cluster["inputs"].get("location")) if cluster else None)
+    location = location or _of_provider(resource, by_urn, "zone") or _of_provider(resource, by_urn, "region")
     zones = _zones(inputs, cluster, location)
     scaling = _mapping(inputs.get("autoscaling"))
     fixed = _times(_number(inputs.get("nodeCount")), zones)
@@ -184,10 +186,10 @@ def _reserved_count(resource: Resource, by_urn: Mapping[str, Resource]) -> int |
     return _number(_mapping(parent["inputs"].get("capacity")).get("count")) if parent else None
 
 
-def _aws_region(resource: Resource, by_urn: Mapping[str, Resource]) -> str | None:
-    own = _text(resource["inputs"].get("region"))
-    provider = by_urn.get(resource["provider"])
-    return own or (_text(provider["inputs"].get("region")) if provider else None)
+def _of_provider(resource: Resource, by_urn: Mapping[str, Resource], key: str) -> str | None:
+    """An input of the resource's provider, or of the default provider of its package."""
+    provider = by_urn.get(resource["provider"] or resource["type"].partition(":")[0])
+    return _text(provider["inputs"].get(key)) if provider else None
 
 
 def _gcp_region(location: str | None) -> str | None:

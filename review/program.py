@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gpuyard.review import process, stackfile
@@ -70,14 +71,15 @@ def record_program(
     last = listener.last
     if last is not None and "end" in last:
         resources: list[Resource] = [json.loads(line)["resource"] for line in output.lines]
-        return Recording(project.name, stack, resources, last["end"]["log"], time.perf_counter() - start)
+        shown = {key: value for key, value in config.values.items() if key not in config.secret_keys}
+        return Recording(project.name, stack, resources, last["end"]["log"], time.perf_counter() - start, shown)
     if last is not None and last["error"].get("pumped") and levers is None:
         # The pump runs callbacks earlier than the SDK does, and one may have met a name that was not there yet.
         remaining = timeout_s - (time.perf_counter() - start)
         plain = record_program(
             project, stack, timeout_s=max(remaining, 1), on_progress=on_progress, levers=(), stop=stop
         )
-        return Recording(plain.project, plain.stack, plain.resources, plain.log, time.perf_counter() - start)
+        return replace(plain, seconds=time.perf_counter() - start)
     failure = _failure(project, last, output.status, timeout_s)
     raise ProgramError(masked(failure + _ending(output.printed), listener.secrets))
 

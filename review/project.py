@@ -79,7 +79,8 @@ def _find(directory: Path, *names: str) -> Path | None:
 
 
 def _options(file: Path, runtime: Any) -> Options:
-    name, options = runtime, {}
+    name: Any = runtime
+    options: Any = {}
     if isinstance(runtime, dict):
         name, options = runtime.get("name"), runtime.get("options") or {}
     if name != "python":

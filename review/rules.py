@@ -40,9 +40,9 @@ class Read(_Metadata):
     whatever workload carries it."""
     path: Annotated[str, Field(pattern=r"^(/[^/]+)+$")]
     """JSON pointer into the inputs (of `pod`: into its spec); a step `*` is any member."""
-    whole: bool = False
-    """Whether it only matters that the value as a whole is unknown: where a part that it needs is unknown, the rule
-    fires and says on what it rests."""
+    fires: bool = False
+    """Whether the rule itself fires where it needs the value and does not know it, and says on what it rests: then not
+    to know it is no reason to be undecided by itself."""
 
     @property
     def steps(self) -> tuple[str, ...]:

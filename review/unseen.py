@@ -34,5 +34,5 @@ def _hidden(resource: Mapping[str, Any]) -> Iterator[Unseen]:
         yield Unseen(urn, f"the objects that chart {inputs.get('chart') or '?'} renders")
     elif any(inputs.get(key) for key in TEXTS.get(type_, ())):
         yield Unseen(urn, f"the objects of {resource['name']}")
-    elif resource["options"].get("remote"):
+    elif resource.get("remote") and type_ not in TEXTS:
         yield Unseen(urn, f"the resources of component {resource['name']}, which another program makes")

@@ -8,7 +8,7 @@ function here is called, because the review's own process never needs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -31,9 +31,11 @@ class Resource(_Always, total=False):
 
     `unknown` and `secret` are JSON pointers into `inputs`: an unknown value is null there, a secret one is itself.
     `options` holds those that the program set, of protect, ignore_changes, depends_on (URNs, also those that inputs
-    imply), aliases (URNs) and retain_on_delete. `source` is `file:line`, relative to the project.
+    imply), aliases (URNs) and retain_on_delete. `remote` is a component that another program makes, whose parts are not
+    here. `source` is `file:line`, relative to the project.
     """
 
+    remote: bool
     source: str
 
 
@@ -49,6 +51,8 @@ class Recording:
     """The program's own log, debugging left out: `severity` and `message`, recorded secrets masked."""
     seconds: float
     """Wall time. The only part that differs between two recordings of one program."""
+    config: Mapping[str, str] = field(default_factory=dict)
+    """Configuration that the program got, by full key, without secrets: default providers take their inputs from it."""
 
 
 def record(

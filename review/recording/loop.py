@@ -90,9 +90,9 @@ class Pump:
                 loop._ready.append(handle)
         finally:
             asyncio.tasks._enter_task(loop, self._task)
+        # What has failed, the manager itself remembers, and raises at the end.
         rpcs: list[Any] = settings._get_rpc_manager().rpcs
-        # What has failed is kept: the SDK raises it at the end.
-        rpcs[:] = [rpc for rpc in rpcs if not rpc.done() or rpc.cancelled() or rpc.exception() is not None]
+        rpcs[:] = [rpc for rpc in rpcs if not rpc.done()]
 
 
 def pumped_registration() -> None:

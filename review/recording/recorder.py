@@ -154,6 +154,8 @@ class Recorder:
             "secret": secret,
             "options": self._options(request),
         }
+        if request.remote:
+            record["remote"] = True
         source = self._source(request)
         if source is not None:
             record["source"] = source

@@ -72,7 +72,8 @@ class Session:
             _close(events)
         resources: Any = sorted(self.recorder.resources.values(), key=lambda resource: resource["urn"])
         log = [{**line, "message": self.masked(line["message"])} for line in self.engine.log]
-        return Recording(self._project, self._stack, resources, log, time.perf_counter() - start)
+        shown = {key: value for key, value in self._config.items() if key not in self._secret_keys}
+        return Recording(self._project, self._stack, resources, log, time.perf_counter() - start, shown)
 
     def masked(self, text: str) -> str:
         """The text without the secrets that were recorded so far."""

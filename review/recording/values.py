@@ -5,6 +5,8 @@ Needs nothing but what it is given, so that it runs in any program's own environ
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -23,6 +25,9 @@ OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 
 MASK = "[secret]"
 """Stands for a secret in text, as in the Pulumi CLI's own output."""
+
+_LONG_LINE = 8
+"""A shorter line of a secret is a bracket or a word that other texts have too."""
 
 _SHORT = 64
 """Longer strings are seldom equal, so they are not looked up."""
@@ -118,9 +123,21 @@ def strings(value: Any) -> list[str]:
 
 def masked(text: str, secrets: Iterable[str]) -> str:
     """The text without any of the secrets, longest first, so that no part of one is left."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, MASK)
+    written = {form for secret in secrets for form in _forms(secret)}
+    for form in sorted(written, key=len, reverse=True):
+        text = text.replace(form, MASK)
     return text
+
+
+@functools.cache
+def _forms(secret: str) -> frozenset[str]:
+    """A secret, each longer line of it (a text may indent it), and all of these as Python and JSON quote them."""
+    forms = {secret, *(line.strip() for line in secret.splitlines() if len(line.strip()) >= _LONG_LINE)}
+    for form in tuple(forms):
+        quoted = repr(form)[1:-1].replace("\\'", "'")
+        forms |= {quoted, quoted.replace("'", "\\'")}
+        forms |= {json.dumps(form, ensure_ascii=plain)[1:-1] for plain in (True, False)}
+    return frozenset(forms)
 
 
 def at(inputs: Any, path: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ class Part:
     types: list[tuple[str, int]]
 
 
-def parts(resources: list[Resource]) -> list[Part]:
+def parts(resources: Sequence[Resource]) -> list[Part]:
     """The components of a program, each with the resources below it, counted by type; loose resources come last."""
     by_urn = {resource["urn"]: resource for resource in resources}
     counts: dict[str, Counter[str]] = {}
@@ -55,7 +55,7 @@ def by_rule(findings: list[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
-def place(finding: Finding, resources: list[Resource]) -> str:
+def place(finding: Finding, resources: Sequence[Resource]) -> str:
     """Where a finding is: `eks.NodeGroup gpus /instanceTypes/0 (__main__.py:7)`."""
     resource = next((resource for resource in resources if resource["urn"] == finding.urn), None)
     if resource is None:

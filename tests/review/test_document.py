@@ -39,6 +39,7 @@ def test_a_document_says_what_when_and_for_whom() -> None:
         "stack": "dev",
         "environment": "production",
         "cost": {},
+        "default_providers": {},
         "capacity": {},
     }
 
@@ -78,3 +79,13 @@ def test_equal_documents_give_equal_bytes() -> None:
 def test_a_number_that_json_does_not_have_is_refused() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         document.dumps(built(resource("a", {"x": float("nan")}, [])))
+
+
+def test_default_providers_take_their_inputs_from_the_configuration() -> None:
+    config = {"aws:region": "us-east-1", "shop:size": "3", "pulumi:tags": "{}", "gcp:zone": "us-central1-a"}
+    recording = Recording("shop", "dev", [], [], 0.1, config)
+    built = document.build(recording, date="2026-11-30", environment="development")
+    assert built["default_providers"] == {
+        "aws": {"inputs": {"region": "us-east-1"}},
+        "gcp": {"inputs": {"zone": "us-central1-a"}},
+    }

@@ -118,3 +118,12 @@ def test_a_clusters_default_pool_is_a_node_group_unless_it_is_removed() -> None:
     assert (
         node_groups([resource("gcp:container/cluster:Cluster", "c", cluster | {"removeDefaultNodePool": True})]) == []
     )
+
+
+def test_a_default_provider_takes_its_region_from_the_stacks_configuration() -> None:
+    defaults = {"aws": {"inputs": {"region": "us-east-1"}}, "gcp": {"inputs": {"zone": "us-central1-a"}}}
+    eks = resource(EKS, "a", {"instanceTypes": ["g6.xlarge"]})
+    gke = resource(GKE, "b", {"nodeCount": 2, "nodeConfig": {"machineType": "g2-standard-8"}})
+    found = node_groups([eks, gke], defaults)
+    assert [group.region for group in found] == ["us-east-1", "us-central1"]
+    assert found[1].maximum == 2, "one zone"

@@ -149,21 +149,24 @@ def gone(pid: int) -> bool:
     return False
 
 
-def test_threads_and_cleanups_of_a_program_do_not_hold_a_review(tmp_path: Path) -> None:
+def test_threads_and_cleanups_of_a_program_do_not_hold_a_review(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "GRACE_SECONDS", 600)
     source = f"""
 import atexit, threading, time
 threading.Thread(target=time.sleep, args=(600,)).start()
 atexit.register(lambda: open({str(tmp_path / "left")!r}, "w").write("tidied"))
 {RESOURCE}
 """
-    assert inputs(record(write(tmp_path, source)), "it") == {"x": 1}
+    assert inputs(record(write(tmp_path, source), seconds=600), "it") == {"x": 1}
     assert (tmp_path / "left").read_text() == "tidied"
 
 
 def test_a_cleanup_that_hangs_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "GRACE_SECONDS", 0.5)
     source = f"import atexit, time\natexit.register(time.sleep, 600)\n{RESOURCE}"
-    assert inputs(record(write(tmp_path, source)), "it") == {"x": 1}
+    assert inputs(record(write(tmp_path, source), seconds=600), "it") == {"x": 1}
 
 
 def test_what_a_program_prints_cannot_spoil_its_recording(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import pytest
 from gpuyard.review.unseen import unseen
 
 
-def resource(type_: str, inputs: dict[str, Any], **options: Any) -> dict[str, Any]:
-    return {"urn": "urn:x", "type": type_, "name": "x", "inputs": inputs, "options": options}
+def resource(type_: str, inputs: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"urn": "urn:x", "type": type_, "name": "x", "inputs": inputs, "options": {}} | more
 
 
 @pytest.mark.parametrize(
@@ -26,5 +26,5 @@ def test_what_hides_resources_is_said(given: dict[str, Any], what: str) -> None:
 
 
 def test_what_shows_its_resources_is_not() -> None:
-    objects = resource("kubernetes:yaml/v2:ConfigGroup", {"objs": [{"kind": "Pod"}]})
+    objects = resource("kubernetes:yaml/v2:ConfigGroup", {"objs": [{"kind": "Pod"}]}, remote=True)
     assert unseen([objects, resource("gpuyard:index:Tenant", {}), resource("aws:s3/bucket:Bucket", {})]) == []

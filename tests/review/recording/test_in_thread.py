@@ -117,6 +117,17 @@ def test_the_live_program_keeps_its_settings(tmp_path: Path, live: None) -> None
     assert pulumi.runtime.is_dry_run() is False
 
 
+def test_the_thread_that_records_keeps_its_settings_too(tmp_path: Path, live: None) -> None:
+    def work() -> tuple[str, str]:
+        settings.SETTINGS.project = "mine"
+        config.CONFIG.set({"mine:x": "kept"})
+        recording.record(lambda: None, project="shop", stack="dev", config={"shop:x": "1"}, directory=tmp_path)
+        return pulumi.get_project(), pulumi.Config().require("x")
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(work).result(60) == ("mine", "kept")
+
+
 def test_recordings_side_by_side_do_not_mix(tmp_path: Path, live: None) -> None:
     """All three register at the same time: each program waits for the others in its middle."""
     barrier = threading.Barrier(2, timeout=30)

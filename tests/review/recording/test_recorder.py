@@ -300,6 +300,26 @@ pulumi.run(main)
     assert it["inputs"] == {"x": 1}
 
 
+def test_new_options_of_a_transform_do_not_lose_what_the_inputs_depend_on(tmp_path: Any) -> None:
+    it = resource(
+        """
+other, more, gone = (CustomResource("a:b:C", name) for name in ("other", "more", "gone"))
+def changed(args):
+    options = ResourceOptions(depends_on=[more], retain_on_delete=True, ignore_changes=["x"])
+    return pulumi.ResourceTransformResult(args.props, options)
+CustomResource("a:b:C", "it", {"x": other.id},
+    ResourceOptions(transforms=[changed], depends_on=[gone], protect=True))
+""",
+        tmp_path,
+    )
+    prefix = "urn:pulumi:dev::shop::a:b:C::"
+    assert it["options"] == {
+        "retain_on_delete": True,
+        "ignore_changes": ["x"],
+        "depends_on": [f"{prefix}more", f"{prefix}other"],
+    }
+
+
 def test_invoke_transforms_run(tmp_path: Any) -> None:
     it = resource(
         """

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -107,3 +108,18 @@ def test_strings_are_found_wherever_they_are() -> None:
 
 def test_the_longest_secret_is_masked_first() -> None:
     assert masked("abcdef and abc", {"abc", "abcdef"}) == "[secret] and [secret]"
+
+
+def test_a_secret_is_masked_as_python_and_json_quote_it_and_line_by_line() -> None:
+    secret = '-----BEGIN KEY-----\nit\'s "secret"\n-----END KEY-----\n'
+    for text in (
+        secret,
+        repr(secret),
+        repr([secret, "it's"]),
+        json.dumps({"key": secret}),
+        secret.replace("\n", "\n  "),
+    ):
+        assert 'secret"' not in (shown := masked(f"bad {text}", {secret})), shown
+        assert "BEGIN" not in shown
+    assert masked(repr("it's secret"), {"it's secret"}) == '"[secret]"'
+    assert masked("a\nb }", {"{\n}\n"}) == "a\nb }", "a short line is no secret by itself"
