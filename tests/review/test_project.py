@@ -57,6 +57,7 @@ def test_a_project_is_found_from_a_folder_below_it(tmp_path: Path) -> None:
             "toolchain is 'conda': give pip, poetry",
         ),
         ("name: shop\nruntime: {name: python, options: {toolchain: uv}}\n", "does not exist: run `uv sync`"),
+        ("name: shop\nruntime: python\nmain: ../other\n", "main is '../other', outside the project"),
         ("name: shop\nname: other\nruntime: python\n", "line 2: the key 'name' is given twice"),
     ],
 )
