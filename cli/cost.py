@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from gpuyard.cli.stacks import FILE_WIDTH, options, review_stacks
+from gpuyard.cli.output import emit, for_terminal
+from gpuyard.cli.stacks import each_stack, options
+from gpuyard.review.judge import describe
 from gpuyard.review.report.terminal import print_cost
 
 
-@click.command()
+@click.command(short_help="What stacks cost a month.")
 @options
 @click.option(
     "--format",
@@ -23,16 +24,22 @@ from gpuyard.review.report.terminal import print_cost
     show_default=True,
     help="What is printed.",
 )
-def cost(stacks: tuple[str, ...], program: Path, date: datetime.datetime | None, format_: str) -> int:
-    """Say what STACKs, or every stack of the program, cost a month: at the least, at creation, at the most.
-    Rules do not change the exit code."""
-    reviews = review_stacks(stacks, program, date)
+def cost(stacks: tuple[str, ...], program: Path, date: str, timeout: float, format_: str) -> None:
+    """Say what STACKs, or every stack of the program, cost a month of 730 hours: at the least that the scalers may
+    reach, as created, and at the most. A price that is not known is shown as ?, and never counted as 0.
+
+    No rule is asked, a budget neither: see `gpuyard review`.
+    """
+    outcome = each_stack(stacks, program, timeout, lambda recording, found: describe(recording, found, date=date))
+    documents = list(outcome.made.values())
+
+    def draw(console: Console) -> None:
+        for document in documents:
+            print_cost(document, console)
+
+    if format_ == "terminal":
+        emit(for_terminal(draw))
+    outcome.complain()
     if format_ == "json":
-        click.echo(
-            json.dumps({one.document["stack"]: one.document["cost"] for one in reviews}, indent=2, sort_keys=True)
-        )
-        return 0
-    console = Console(width=None if Console().is_terminal else FILE_WIDTH, highlight=False)
-    for one in reviews:
-        print_cost(one, console)
-    return 0
+        costs = {document["stack"]: document["cost"] for document in documents}
+        emit(json.dumps(costs, indent=2, sort_keys=True, ensure_ascii=False) + "\n")

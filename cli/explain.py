@@ -3,35 +3,59 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
+from gpuyard.cli.output import emit, for_terminal
 from gpuyard.cli.stacks import program_option
 from gpuyard.review import rules
 from gpuyard.review.errors import InputError
 from gpuyard.review.evaluate import find_policies
+from gpuyard.review.project import find_project
 from gpuyard.review.rules import Rule
 
 
-@click.command()
+@click.command(short_help="What a rule demands, why, and what to do.")
 @program_option
 @click.argument("rule", required=False)
 def explain(rule: str | None, program: Path) -> None:
-    """Explain RULE, by its id (quota/machines) or its catalogue id (Q6); without one, list all rules."""
-    known = rules.load(find_policies(program).directories).rules
-    console = Console(highlight=False)
+    """Explain RULE, by its id (quota/machines) or its catalogue id (Q6); without one, list all rules.
+
+    A program's own policies/rules are among them.
+    """
+    known = rules.load(find_policies(_root(program)).directories).rules
     if rule is None:
-        for one in known.values():
-            console.print(Text.assemble((f"{one.catalogue:4} ", "dim"), (f"{one.id:32} ", "bold"), one.title))
+        emit(for_terminal(lambda console: _list(known.values(), console)))
         return
-    found = known.get(rule) or next((one for one in known.values() if one.catalogue.lower() == rule.lower()), None)
+    found = known.get(rule.strip("/")) or next(
+        (one for one in known.values() if one.catalogue.lower() == rule.lower()), None
+    )
     if found is None:
         near = difflib.get_close_matches(rule, known, n=3, cutoff=0.4) or list(known)
         raise InputError(f"there is no rule {rule!r}: give one of {', '.join(near)}, or none to list them all")
-    console.print(_explanation(found))
+    emit(for_terminal(lambda console: console.print(_explanation(found), _reads(found), sep="\n")))
+
+
+def _root(program: Path) -> Path:
+    """The program's folder; a folder without a program has the packaged rules."""
+    try:
+        return find_project(program).root
+    except InputError:
+        return program
+
+
+def _list(known: Iterable[Rule], console: Console) -> None:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("id", "rule", "severity", "what it demands"):
+        table.add_column(column, overflow="fold")
+    for one in known:
+        table.add_row(one.catalogue, Text(one.id, "bold"), one.severity, one.title)
+    console.print(table)
 
 
 def _explanation(rule: Rule) -> Text:
@@ -44,5 +68,14 @@ def _explanation(rule: Rule) -> Text:
     for name, values in (("Frameworks", rule.frameworks), ("CVEs", rule.cves)):
         if values:
             text.append(f"{name}: {', '.join(values)}\n")
-    text.append("Reads: " + ", ".join(sorted({f"{read.type}{read.path}" for read in rule.reads})), style="dim")
+    return text
+
+
+def _reads(rule: Rule) -> Text:
+    """Every value that a rule reads, below the type that has it."""
+    text = Text("It reads:", style="dim")
+    last = ""
+    for type_, path in sorted({(read.type, read.path) for read in rule.reads}):
+        text.append(f"\n  {path}" if type_ == last else f"\n{type_}\n  {path}")
+        last = type_
     return text

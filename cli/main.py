@@ -1,47 +1,55 @@
-"""The `gpuyard` command."""
+"""The `gpuyard` command's outermost part: whatever happens, an exit code that says so, and never a pass by mistake."""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import traceback
+from types import FrameType
+from typing import NoReturn
 
-import click
-
-from gpuyard.cli.cost import cost
-from gpuyard.cli.explain import explain
-from gpuyard.cli.review import review
-from gpuyard.cli.schema import schema
-from gpuyard.review.errors import GateError, InputError
-
-PASSED, DENIED, BAD_INPUT, UNDECIDED = 0, 1, 2, 3
-"""Exit codes: nothing denies; a finding denies; the user's input is wrong; the gate could not decide."""
+UNDECIDED = 3
+INTERRUPTED = 128 + signal.SIGINT
+TRACEBACK = "GPUYARD_TRACEBACK"
+"""Environment variable that shows the traceback of an error inside gpuyard. It may quote values of the program."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="gpuyard")
-def gpuyard() -> None:
-    """GPU infrastructure as one typed stack file, judged before anything deploys.
-
-    \b
-    Exit codes: 0 it may deploy, 1 a finding denies it, 2 the input is wrong, 3 the gate could not decide.
-    """
+def main() -> NoReturn:
+    """Runs the command and ends the process."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup's
+            signal.signal(number, _terminated)
+    sys.exit(_code())
 
 
-for command in (review, cost, explain, schema):
-    gpuyard.add_command(command)
-
-
-def main() -> None:
-    """Runs the command. An error is one message, an exit code, and never a pass."""
+def _code() -> int:
     try:
-        sys.exit(gpuyard.main(standalone_mode=False) or PASSED)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(BAD_INPUT)
-    except click.exceptions.Abort:
-        sys.exit(130)
-    except InputError as error:
-        click.secho(f"error: {error}", fg="red", err=True)
-        sys.exit(BAD_INPUT)
-    except GateError as error:
-        click.secho(f"the gate could not decide: {error}", fg="red", err=True)
-        sys.exit(UNDECIDED)
+        # Here, so that an installation that is not whole is an error like any other.
+        from gpuyard.cli.commands import run
+
+        return run()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BaseException as error:
+        if isinstance(error, SystemExit) and isinstance(error.code, int) and error.code > 0:
+            return error.code  # Ours for a signal, click's for a reader that is gone; a 0 would pass for a verdict.
+        # The message of an error that nobody expected may quote a secret, so it is shown on demand only.
+        if os.environ.get(TRACEBACK):
+            traceback.print_exc()
+        where = _where(error)
+        print(f"the gate could not decide: an error inside gpuyard, {type(error).__name__} in {where}", file=sys.stderr)
+        print(f"set {TRACEBACK}=1 to see all of it, and please report it", file=sys.stderr)
+        return UNDECIDED
+
+
+def _where(error: BaseException) -> str:
+    """The innermost place that is gpuyard's own."""
+    frames = [(frame.f_globals.get("__name__", ""), line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    name, line = next((one for one in reversed(frames) if one[0].startswith("gpuyard.")), frames[-1])
+    return f"{name}:{line}"
+
+
+def _terminated(number: int, _: FrameType | None) -> NoReturn:
+    """Raises, so that what was started is ended too: the default would leave it running."""
+    raise SystemExit(128 + number)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import datetime
-import io
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.text import Text
 
-from gpuyard.cli.stacks import FILE_WIDTH, options, review_stacks
-from gpuyard.review.judge import Review
+from gpuyard.cli.output import clear, emit, for_file, for_terminal, write
+from gpuyard.cli.stacks import each_stack, options
+from gpuyard.review.judge import Review, judge
 from gpuyard.review.report.json import to_json
 from gpuyard.review.report.markdown import to_markdown
 from gpuyard.review.report.terminal import print_review
 
+FILES = ("review.txt", "review.md", "review.json")
 
-@click.command()
+
+@click.command(short_help="What stacks would create, cost and break.")
 @options
 @click.option(
     "--format",
@@ -29,36 +30,42 @@ from gpuyard.review.report.terminal import print_review
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Also write review.txt, review.md and review.json to this folder.",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Also write review.txt, review.md and review.json to this folder, in place of those of an earlier run.",
 )
-def review(
-    stacks: tuple[str, ...],
-    program: Path,
-    date: datetime.datetime | None,
-    format_: str,
-    out: Path | None,
-) -> int:
+def review(stacks: tuple[str, ...], program: Path, date: str, timeout: float, format_: str, out: Path | None) -> int:
     """Review STACKs, or every stack of the program: what would be created, what it costs a month, which quota it
-    uses and which rule it breaks. Needs no engine, cloud account, cluster or login."""
-    reviews = review_stacks(stacks, program, date)
+    uses and which rule it breaks. Needs no engine, cloud account, cluster or login, and decrypts no secret.
+
+    The program may be any Python program for Pulumi. Rules in its policies/rules are judged beside ours; limits in
+    its policies/limits replace ours.
+
+    A stack that cannot be reviewed does not hide the others on the terminal. Markdown, JSON and the files of --out
+    are of all stacks that were asked for, or are not written.
+
+    Exit code: 0 every stack may deploy, 1 a finding denies one, 2 the input is wrong, 3 the gate could not decide.
+    """
     if out:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, render in (("review.txt", _plain), ("review.md", to_markdown), ("review.json", to_json)):
-            (out / name).write_text(render(reviews), encoding="utf-8")
+        clear(out, FILES)
+    outcome = each_stack(stacks, program, timeout, lambda recording, found: judge(recording, found, date=date))
+    reviews = list(outcome.made.values())
     if format_ == "terminal":
-        console = Console(width=None if Console().is_terminal else FILE_WIDTH, highlight=False)
-        for one in reviews:
-            print_review(one, console)
-    else:
-        renders: dict[str, Callable[[list[Review]], str]] = {"markdown": to_markdown, "json": to_json}
-        click.echo(renders[format_](reviews), nl=False)
+        emit(for_terminal(lambda console: _draw(reviews, console)))
+    outcome.complain()
+    if out:
+        plain = for_file(lambda console: _draw(reviews, console))
+        write(out, dict(zip(FILES, (plain, to_markdown(reviews), to_json(reviews)), strict=True)))
+    if format_ != "terminal":
+        emit(to_markdown(reviews) if format_ == "markdown" else to_json(reviews))
     return 1 if any(one.refused for one in reviews) else 0
 
 
-def _plain(reviews: list[Review]) -> str:
-    text = io.StringIO()
-    console = Console(file=text, width=FILE_WIDTH, highlight=False)
+def _draw(reviews: list[Review], console: Console) -> None:
     for one in reviews:
         print_review(one, console)
-    return text.getvalue()
+    if len(reviews) > 1:
+        # Above the last report, others have scrolled away.
+        refused = [one.document["stack"] for one in reviews if one.refused]
+        said = f"refused: {', '.join(refused)}" if refused else "may deploy, all of them"
+        console.print(Text(f"{len(reviews)} stacks, {said}", "bold red" if refused else "bold green"))

@@ -6,11 +6,18 @@ import json
 
 import click
 
+from gpuyard.cli.output import emit
 
-@click.command()
+
+@click.command(short_help="The JSON schema of a stack file, for editors.")
 def schema() -> None:
-    """Print the JSON schema of a stack file."""
+    """Print the JSON schema of a stack file.
+
+    \b
+    An editor with the YAML language server reads it by a stack file's first line:
+      # yaml-language-server: $schema=schema.json
+    """
     # Here, because the components load pulumi, which no other command needs.
     from gpuyard.components.stack import stack_schema
 
-    click.echo(json.dumps(stack_schema(), indent=2))
+    emit(json.dumps(stack_schema(), indent=2) + "\n")

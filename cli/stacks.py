@@ -1,70 +1,145 @@
-"""Which stacks a command is about, and how they are reviewed: side by side, with progress on a terminal."""
+"""Which stacks a command is about, and how they are recorded: side by side, with progress on a terminal."""
 
 from __future__ import annotations
 
 import datetime
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from gpuyard.cli.problems import FailedError, Problem, joined
 from gpuyard.review import stackfile
-from gpuyard.review.evaluate import find_policies
-from gpuyard.review.judge import Review, judge
-from gpuyard.review.program import find_project, record_program
+from gpuyard.review.errors import GateError, InputError
+from gpuyard.review.evaluate import Policies, find_policies
+from gpuyard.review.program import TIMEOUT_SECONDS, Project, find_project, record_program
+from gpuyard.review.recording import Recording
 
-FILE_WIDTH = 140
-"""Columns of a terminal report that goes to a file or a pipe."""
+T = TypeVar("T")
+Command = Callable[..., Any]
 
 SIDE_BY_SIDE = 2
 """Programs that run at once: each is a process of its own that keeps a core busy."""
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """What came of the stacks that were asked for."""
+
+    made: dict[str, T]
+    """By stack, in the order in which they were asked for; without those that have a problem."""
+    problems: list[Problem]
+
+    def complain(self) -> None:
+        """Raises FailedError where a stack has a problem."""
+        if self.problems:
+            raise FailedError(self.problems)
+
+
+def _day(_: click.Context, __: click.Parameter, value: str | None) -> str:
+    """The day in the one form that reports have; today when left out."""
+    try:
+        day = datetime.date.fromisoformat(value) if value else datetime.datetime.now(datetime.UTC).date()
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a day: give one such as 2026-11-30") from None
+    return day.isoformat()
+
+
+def _folder(_: click.Context, __: click.Parameter, value: Path) -> Path:
+    if not value.is_dir():
+        what = "is a file" if value.exists() else "does not exist"
+        raise click.BadParameter(f"{value} {what}: give the folder of a Pulumi program, where its Pulumi.yaml is")
+    return value.resolve()
+
+
 program_option = click.option(
     "--program",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    type=click.Path(path_type=Path),
     default=".",
-    help="Folder of the Pulumi program; here when left out.",
+    callback=_folder,
+    help="Folder of the Pulumi program, or a folder in it; by default the current one.",
 )
 
 date_option = click.option(
     "--date",
-    type=click.DateTime(["%Y-%m-%d"]),
-    help="Day of the review; today when left out. Recorded, so that a review can be repeated byte for byte.",
+    metavar="YYYY-MM-DD",
+    callback=_day,
+    help="Day of the review; by default today (UTC). It is recorded, so that two reviews of one commit with one "
+    "date are equal byte for byte.",
+)
+
+timeout_option = click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=TIMEOUT_SECONDS,
+    show_default=True,
+    help="End a program that runs longer than this; its stack is then not reviewed.",
 )
 
 
-def options(command: Callable[..., Any]) -> Callable[..., Any]:
+def options(command: Command) -> Command:
     """The arguments that every command about stacks takes."""
-    return click.argument("stacks", nargs=-1, metavar="[STACK]...")(program_option(date_option(command)))
+    stacks = click.argument("stacks", nargs=-1, metavar="[STACK]...")
+    return stacks(program_option(date_option(timeout_option(command))))
 
 
-def review_stacks(names: tuple[str, ...], program: Path, date: datetime.datetime | None) -> list[Review]:
-    """Records and judges the named stacks of a program, or all of them.
+def each_stack(
+    names: tuple[str, ...], program: Path, seconds: float, work: Callable[[Recording, Policies], T]
+) -> Outcome[T]:
+    """Records the named stacks of a program, or all of them, and works on each recording.
 
-    Raises InputError and GateError, for the first stack that has one.
+    A stack with wrong input does not hide the others; when the gate cannot decide, the rest is left.
+    Raises InputError where there is no program, or no stack of it.
     """
     project = find_project(program)
-    found = find_policies(program)
-    stacks = list(names) or stackfile.stacks(project)
-    day = (date or datetime.datetime.now(datetime.UTC)).date().isoformat()
+    stacks = list(dict.fromkeys(names)) or _all(project)
+    policies = find_policies(project.root)
+    made: dict[str, T] = {}
+    problems: list[Problem] = []
+    stop = threading.Event()
     with _progress() as progress, ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
 
-        def review(stack: str) -> Review:
-            task = progress.add_task(stack, total=None, state="recording")
-            recording = record_program(
-                project, stack, on_progress=lambda count: progress.update(task, state=f"{count} resources")
-            )
-            progress.update(task, state="judging")
-            judged = judge(recording, found, date=day)
-            progress.remove_task(task)
-            return judged
+        def record(stack: str) -> Recording:
+            task = progress.add_task(stack, total=None, state="starting")
 
-        return list(pool.map(review, stacks))
+            def tell(count: int) -> None:
+                progress.update(task, state=f"{count} resources")
+
+            try:
+                return record_program(project, stack, timeout_s=seconds, on_progress=tell, stop=stop)
+            finally:
+                progress.remove_task(task)
+
+        try:
+            for stack, recording in [(stack, pool.submit(record, stack)) for stack in stacks]:
+                try:
+                    # In this thread: an interrupt then ends an engine that was started, too.
+                    made[stack] = work(recording.result(), policies)
+                except InputError as error:
+                    problems.append(Problem((stack,), error))
+                except GateError as error:
+                    problems.append(Problem((stack,), error))
+                    break
+        finally:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+    return Outcome(made, joined(problems))
+
+
+def _all(project: Project) -> list[str]:
+    found = stackfile.stacks(project)
+    if not found:
+        # No stack is not a stack that may deploy.
+        raise InputError(f"{project.stacks}: no stack: there is no Pulumi.<stack>{project.file.suffix}: write one")
+    return found
 
 
 def _progress() -> Progress:

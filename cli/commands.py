@@ -1,0 +1,73 @@
+"""The commands, and what an error of each kind looks like."""
+
+from __future__ import annotations
+
+import click
+
+from gpuyard.cli.cost import cost
+from gpuyard.cli.explain import explain
+from gpuyard.cli.main import INTERRUPTED
+from gpuyard.cli.problems import BAD_INPUT, FailedError, Problem, say
+from gpuyard.cli.review import review
+from gpuyard.cli.schema import schema
+from gpuyard.review.errors import GateError, InputError
+
+PASSED = 0
+
+
+EPILOG = """\b
+Exit codes:
+  0  every stack may deploy
+  1  a finding denies one
+  2  the input is wrong: a stack file, the program, an option
+  3  the gate could not decide, which is never a pass
+
+\b
+Environment:
+  OPA_URL            OPA server that applies the rules; without it, `opa`
+                     on PATH; without that, the embedded engine
+  OPA_TOKEN          bearer token for that server
+  NO_COLOR           no colours
+  GPUYARD_TRACEBACK  show the traceback of an error inside gpuyard,
+                     which may quote secrets
+"""
+
+
+class _InOrder(click.Group):
+    """Lists commands as they were added: what is used most comes first."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(
+    cls=_InOrder, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(package_name="gpuyard")
+def gpuyard() -> None:
+    """GPU infrastructure as one typed stack file, judged before anything deploys.
+
+    \b
+    gpuyard review                     every stack of the program in this folder
+    gpuyard review dev --out reports   one stack, and its report as files
+    gpuyard explain Q6                 what a rule demands, and what to do
+    """
+
+
+for command in (review, cost, explain, schema):
+    gpuyard.add_command(command)
+
+
+def run() -> int:
+    """Runs the command that the process was given; its exit code."""
+    try:
+        return gpuyard.main(standalone_mode=False) or PASSED
+    except click.ClickException as error:
+        error.show()
+        return BAD_INPUT
+    except click.exceptions.Abort:
+        return INTERRUPTED
+    except FailedError as failed:
+        return max(say(problem) for problem in failed.problems)
+    except (InputError, GateError) as error:
+        return say(Problem((), error))
