@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -135,11 +135,8 @@ class OpaServer:
 
         Raises GateError for a URL that is none, and a server that does not take the rules.
         """
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
-            raise GateError(f"OPA_URL is {url!r}: give http:// or https://, a host and a port, and no path")
-        tls = parts.scheme == "https"
-        server = cls(parts.hostname, parts.port or 8181, tls=tls, token=token)
+        host, port, tls = _address(url)
+        server = cls(host, port, tls=tls, token=token)
         server._upload(rules)
         return server
 
@@ -159,8 +156,8 @@ class OpaServer:
         self._client.timeout = ANSWER_SECONDS + SECONDS_A_MEGABYTE * len(given) / 1e6
         # Errors in builtins must not turn into rules that do not fire.
         parameters = {"strict-builtin-errors": "true", "provenance": "true"}
-        asked = json.loads(given)
-        answer = self._call(lambda: self._client.query_rule(asked, f"{PACKAGE}/main", ANSWER, parameters))
+        asked, seconds = json.loads(given), self._client.timeout
+        answer = self._call(lambda: self._client.query_rule(asked, f"{PACKAGE}/main", ANSWER, parameters), seconds)
         if not isinstance(answer, dict) or "result" not in answer:
             raise GateError(f"{self.name} gives no result: it lacks the rules, or lost them")
         provenance = answer.get("provenance")
@@ -183,13 +180,42 @@ class OpaServer:
         for name, text in rules.modules.items():
             self.put(name, text)
 
-    def _call(self, request: Any) -> Any:
-        try:
-            return request()
-        except Exception as error:
-            response = getattr(error, "response", None)
-            body = f": {response.text[:1000]}" if response is not None else ""
-            raise GateError(f"{self.name} does not answer as it should: {error}{body}") from None
+    def _call(self, request: Callable[[], Any], seconds: float = START_SECONDS) -> Any:
+        """The result of a request. The client's own time-out starts anew with every byte, so this one bounds it all."""
+        ended: list[Any] = []
+
+        def work() -> None:
+            try:
+                ended.append((request(), None))
+            except Exception as error:
+                ended.append((None, error))
+
+        thread = threading.Thread(target=work, name="gpuyard-opa", daemon=True)
+        thread.start()
+        thread.join(seconds + 1)
+        if not ended:
+            raise GateError(f"{self.name} has not answered in full after {seconds + 1:.0f} s: see what keeps it busy")
+        result, error = ended[0]
+        if error is None:
+            return result
+        response = getattr(error, "response", None)
+        body = f": {response.text[:1000]}" if response is not None else ""
+        raise GateError(f"{self.name} does not answer as it should: {error}{body}")
+
+
+def _address(url: str) -> tuple[str, int, bool]:
+    """Host, port and whether it is TLS. Raises GateError for a URL that is none; the message never has a password."""
+    remedy = "give http:// or https://, a host and a port, and no path; a token goes into OPA_TOKEN"
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 8181
+    except ValueError as error:
+        raise GateError(f"OPA_URL is no address ({error}): {remedy}") from None
+    if parts.username is not None or parts.password is not None:
+        raise GateError(f"OPA_URL has a user name or a password in it: {remedy}")
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        raise GateError(f"OPA_URL is {url!r}: {remedy}")
+    return parts.hostname, port, parts.scheme == "https"
 
 
 @contextmanager

@@ -26,6 +26,8 @@ _INT = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO][0-7]+|0[0-7]*|[1-9]
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _POINT = re.compile(r"\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?")
 _INT64, _UINT64 = 2**63, 2**64
+_LONGEST_INT = 100
+"""Digits of a number that is taken for one: 64 bits have 64 at most, and Python refuses to read some thousands."""
 _NAMED: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -116,6 +118,8 @@ def _go_float(number: float) -> str:
 
 
 def _int(plain: str) -> int:
+    if len(plain) > _LONGEST_INT:
+        return _UINT64 * 2  # whatever it is, 64 bits do not hold it
     sign, digits = (-1, plain[1:]) if plain[0] == "-" else (1, plain.lstrip("+"))
     if len(digits) > 1 and digits[0] == "0" and digits[1] in "01234567":
         return sign * int(digits, 8)

@@ -286,6 +286,13 @@ class FakeOpa(BaseHTTPRequestHandler):
         if self.body == b"hang":
             self.hangs.wait(60)
             return
+        if self.body == b"drip":
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            while not self.hangs.wait(0.05):
+                self.wfile.write(b" ")
+            return
         self._send(self.status, self.body)
 
     def _send(self, status: int, body: bytes) -> None:
@@ -337,6 +344,20 @@ def test_an_opa_that_is_slow_to_answer_is_a_gate_error(fake: str, monkeypatch: p
     monkeypatch.setattr(engines, "ANSWER_SECONDS", 0.2)
     with pytest.raises(GateError, match="timed out"):
         OpaServer.at(fake, rules()).ask(asked())
+
+
+def test_an_opa_that_sends_a_byte_now_and_then_is_a_gate_error(fake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakeOpa, "body", b"drip")
+    monkeypatch.setattr(engines, "ANSWER_SECONDS", 0.2)
+    with pytest.raises(GateError, match="has not answered in full"):
+        OpaServer.at(fake, rules()).ask(asked())
+
+
+@pytest.mark.parametrize("url", ["http://user:hunter2@127.0.0.1:8181", "http://127.0.0.1:99999", "http://[::1"])
+def test_a_url_that_cannot_be_used_is_a_gate_error_without_its_password(url: str) -> None:
+    with pytest.raises(GateError, match="OPA_URL") as refused:
+        OpaServer.at(url, rules())
+    assert "hunter2" not in str(refused.value)
 
 
 def test_a_large_input_gets_more_time(fake: str, monkeypatch: pytest.MonkeyPatch) -> None:

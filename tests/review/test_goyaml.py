@@ -176,3 +176,7 @@ def test_a_text_without_values_is_none(text: str) -> None:
 def test_a_number_that_json_does_not_have_is_refused(number: float) -> None:
     with pytest.raises(ValueError, match="is not a number that a program can be given"):
         json_text([number])
+
+
+def test_a_number_of_thousands_of_digits_stops_nothing() -> None:
+    assert parse(f"a: {'1' * 5000}\nb: -{'7' * 5000}\nc: 0x{'f' * 5000}")
