@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -176,7 +177,7 @@ class OpaServer:
         there = self._call(self._client.get_policies_list)
         stale = [name for name in there if name.startswith(f"{PACKAGE}/") and name not in ours]
         for name in sorted(stale, key=lambda name: "/lib/" in name):
-            self._call(lambda name=name: self._client.delete_policy(name))
+            self._call(partial(self._client.delete_policy, name))
         for name, text in rules.modules.items():
             self.put(name, text)
 

@@ -28,7 +28,9 @@ def golden() -> Callable[[str, Any], None]:
             with path.open("w") as file:
                 yaml.dump(data, file)
         assert path.exists(), f"{path.name} is missing: run `make generate`"
-        assert data == YAML(typ="safe", pure=True).load(path.read_text()), f"{path.name} differs: run `make generate` and read the change"
+        assert data == YAML(typ="safe", pure=True).load(path.read_text()), (
+            f"{path.name} differs: run `make generate` and read the change"
+        )
 
     return compare
 

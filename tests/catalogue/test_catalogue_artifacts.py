@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+from packaging.version import Version
+
 from gpuyard import catalogue
 from gpuyard.catalogue import Chart, Image
-from packaging.version import Version
 
 
 @pytest.mark.parametrize("image", catalogue.images().values(), ids=lambda i: i.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from gpuyard import catalogue
 from gpuyard.catalogue import Model
 

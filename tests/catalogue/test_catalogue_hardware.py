@@ -6,6 +6,7 @@ import re
 
 import pytest
 from botocore.loaders import Loader
+
 from gpuyard import catalogue
 from gpuyard.catalogue import Accelerator, Machine
 

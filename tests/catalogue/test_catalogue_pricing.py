@@ -6,10 +6,11 @@ import re
 
 import botocore.session
 import pytest
-from gpuyard import catalogue
-from gpuyard.catalogue.pricing import Sold
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gpuyard import catalogue
+from gpuyard.catalogue.pricing import Sold
 
 
 @pytest.mark.parametrize("sold", catalogue.prices(), ids="/".join)

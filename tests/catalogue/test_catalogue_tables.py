@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gpuyard import catalogue
-from gpuyard.catalogue import tables
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
+from gpuyard import catalogue
+from gpuyard.catalogue import tables
 
 LOOK_UPS: list[tuple[Callable[[str], Any], Callable[[], Mapping[str, Any]]]] = [
     (catalogue.machine, catalogue.machines),

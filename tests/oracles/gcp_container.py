@@ -15,6 +15,7 @@ from typing import Any
 
 from google.cloud import container_v1 as api
 from google.protobuf import json_format
+
 from gpuyard import catalogue
 
 REGION = re.compile(r"[a-z]+-[a-z]+[0-9]+")
