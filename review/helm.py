@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gpuyard.review.images import chart_image, image
+from gpuyard.review.images import chart_image
 from gpuyard.review.objects import Json, Path, pointer
 
 _HOST = ("hostIPC", "hostNetwork", "hostPID")
 
 
 def release(inputs: Json) -> Json:
-    """`{chart, repository, namespace, values, images, grants}` of a release; what is left out is an empty text.
+    """`{chart, repository, values, images, grants}` of a release; what is left out is an empty text.
 
-    A grant is a value that gives the chart's pods power over their node, such as `securityContext.privileged`.
+    A grant is a value that gives the chart's pods power over their node, such as `securityContext.privileged`; its
+    `capability` is the Linux capability that it adds, if it is that.
     """
     values = inputs.get("values")
     values = values if isinstance(values, dict) else {}
@@ -22,10 +23,12 @@ def release(inputs: Json) -> Json:
     return {
         "chart": _text(inputs.get("chart")).rstrip("/").rpartition("/")[2],
         "repository": _text(options.get("repo") if isinstance(options, dict) else None),
-        "namespace": _text(inputs.get("namespace")) or "default",
         "values": values,
         "images": [{"path": pointer(path), "image": found} for path, found in _images(values, _registry(values))],
-        "grants": [{"path": pointer(path), "name": str(path[-1])} for path in _grants(values, ("values",))],
+        "grants": [
+            {"path": pointer(path), "name": name, "capability": capability}
+            for path, name, capability in _grants(values, ("values",))
+        ],
     }
 
 
@@ -43,11 +46,9 @@ def _registry(values: Json) -> str:
 
 def _images(value: Any, registry: str, path: Path = ("values",)) -> Iterator[tuple[Path, Json]]:
     if isinstance(value, dict):
-        named = chart_image(value, registry)
+        named = chart_image(value, path, registry)
         if named:
-            yield (*path, "repository"), dict(named)
-        elif isinstance(value.get("image"), str) and "/" in value["image"]:
-            yield (*path, "image"), dict(image(value["image"]))
+            yield (*path, named[0]), named[1]
         for key, member in value.items():
             yield from _images(member, registry, (*path, key))
     elif isinstance(value, list):
@@ -55,13 +56,25 @@ def _images(value: Any, registry: str, path: Path = ("values",)) -> Iterator[tup
             yield from _images(member, registry, (*path, i))
 
 
-def _grants(value: Any, path: Path) -> Iterator[Path]:
+def _grants(value: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
     if isinstance(value, dict):
+        in_context = str(path[-1]).lower().endswith("securitycontext")
         for key, member in value.items():
-            in_context = str(path[-1]).lower().endswith("securitycontext")
             if member is True and (key in _HOST or (key == "privileged" and in_context)):
-                yield (*path, key)
+                yield (*path, key), key, ""
+            elif key == "capabilities" and in_context:
+                yield from _capabilities(member, (*path, key))
+            elif key == "hostPath" and isinstance(value.get("name"), str) and isinstance(member, dict):
+                # A volume, as pods have them; a chart's own option called hostPath may be about something else.
+                yield (*path, key), f"the host's path {_text(member.get('path'))}", ""
             yield from _grants(member, (*path, key))
     elif isinstance(value, list):
         for i, member in enumerate(value):
             yield from _grants(member, (*path, i))
+
+
+def _capabilities(value: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
+    added = value.get("add") if isinstance(value, dict) else None
+    for i, capability in enumerate(added if isinstance(added, list) else []):
+        if isinstance(capability, str):
+            yield (*path, "add", i), f"the capability {capability}", capability

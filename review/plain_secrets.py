@@ -15,9 +15,10 @@ from importlib.resources import files
 from typing import Any
 
 from gpuyard.review.goyaml import parse
-from gpuyard.review.objects import HELM, Json, Object, Path, containers, pod_specs, pointer
+from gpuyard.review.objects import HELM, Json, Object, Path, containers, member, metadata, pod_specs, pointer
 
 _PLACEHOLDER = re.compile(r"example|placeholder|change[-_]?me|(.)\1{7}", re.IGNORECASE)
+_LETTER_AND_DIGIT = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9])")
 _USER_DATA: Mapping[str, Mapping[str, bool]] = {
     "aws:ec2/instance:Instance": {"userData": False, "userDataBase64": True},
     "aws:ec2/launchConfiguration:LaunchConfiguration": {"userData": False, "userDataBase64": True},
@@ -34,8 +35,10 @@ class Tokens:
     """What tokens.yaml says."""
 
     names: frozenset[str]
+    endings: tuple[str, ...]
     flags: frozenset[str]
     shortest: int
+    references: re.Pattern[str]
     any_format: re.Pattern[str]
     formats: tuple[tuple[str, re.Pattern[str]], ...]
 
@@ -47,9 +50,15 @@ class Tokens:
         return ""
 
     def value(self, text: str) -> bool:
-        """Whether the value of something secret is written out: not a reference to a variable, not a stand-in."""
-        written = len(text) >= self.shortest and not text.startswith("$(") and " " not in text
+        """Whether the value of something secret is written out: not a reference to where it is, not a stand-in."""
+        written = len(text) >= self.shortest and " " not in text and not self.references.match(text)
         return written and not _PLACEHOLDER.search(text)
+
+    def named(self, name: str, text: str) -> bool:
+        """Whether a variable of this name with this value is a secret."""
+        if name in self.names:
+            return self.value(text)
+        return name.endswith(self.endings) and bool(_LETTER_AND_DIGIT.match(text)) and self.value(text)
 
 
 @cache
@@ -60,8 +69,10 @@ def tokens() -> Tokens:
     together = "|".join(row["pattern"] for row in said["formats"])
     return Tokens(
         names=frozenset(said["names"]),
+        endings=tuple(said["endings"]),
         flags=frozenset(said["flags"]),
         shortest=said["shortest"],
+        references=re.compile("|".join(said["references"])),
         any_format=re.compile(rf"(?<![A-Za-z0-9_])(?:{together})"),
         formats=formats,
     )
@@ -78,6 +89,8 @@ def in_plain_text(type_: str, inputs: Json, found: Iterable[Object], secret: fro
             yield from _config_map(item, secret)
         for path, spec in pod_specs(item):
             yield from _pod(spec, path, secret)
+            if len(path) > len(item.path):
+                yield from _annotations(item, path[:-1], secret)
     for field, encoded in _USER_DATA.get(type_, {}).items():
         yield from _user_data(inputs, field, secret, encoded=encoded)
     if type_.startswith(HELM):
@@ -96,6 +109,15 @@ def _pod(spec: Json, path: Path, secret: frozenset[str]) -> Iterator[Json]:
             words = container.get(field)
             if isinstance(words, list):
                 yield from _arguments(words, (*place, field), secret)
+
+
+def _annotations(item: Object, pod: Path, secret: frozenset[str]) -> Iterator[Json]:
+    described: Any = item.body
+    for step in pod[len(item.path) :]:
+        described = member(described, step)
+    annotations = metadata(described).get("annotations") if isinstance(described, dict) else None
+    for key, value in annotations.items() if isinstance(annotations, dict) else ():
+        yield from _named(value, (*pod, "metadata", "annotations", key), "annotation", key, secret)
 
 
 def _arguments(words: list[Any], path: Path, secret: frozenset[str]) -> Iterator[Json]:
@@ -140,14 +162,10 @@ def _user_data(inputs: Json, field: str, secret: frozenset[str], *, encoded: boo
 
 
 def _values(value: Any, path: Path, secret: frozenset[str]) -> Iterator[Json]:
+    names = {(*at, "value"): variable["name"] for at, variable in _variables(value, path)}
     for at, text in _texts(value, path):
         if not _marked(at, secret):
-            yield from _named(text, at, "Helm value", "", frozenset())
-    for at, variable in _variables(value, path):
-        name = variable["name"]
-        known_by_name = name in tokens().names and tokens().value(variable["value"])
-        if known_by_name and not tokens().kind(variable["value"]) and not _marked((*at, "value"), secret):
-            yield {"path": pointer((*at, "value")), "place": "Helm value", "name": name, "kind": f"the value of {name}"}
+            yield from _named(text, at, "Helm value", names.get(at, at[-1]), frozenset())
 
 
 def _variables(value: Any, path: Path) -> Iterator[tuple[Path, Json]]:
@@ -167,7 +185,7 @@ def _named(value: Any, path: Path, place: str, name: Any, secret: frozenset[str]
     name = name if isinstance(name, str) else ""
     text = value if isinstance(value, str) else ""
     kind = tokens().kind(text)
-    if not kind and name in tokens().names and tokens().value(text):
+    if not kind and tokens().named(name, text):
         kind = f"the value of {name}"
     if not kind and secret and pointer(path) in secret:
         kind = "marked"

@@ -2,11 +2,13 @@
 
     urn, project, stack, environment, date    the stack; `urn` is its own
     limits           of its environment, see review/limits.py
-    by_type          {type: [{urn, name, parent, inputs, default_tags, references}]}: all but Kubernetes objects
+    by_type          {type: [{urn, name, parent, inputs, unknown, default_tags, references}]}: all but Kubernetes
+                     objects; `unknown` are the pointers to inputs that are not known
     objects          {"Deployment.apps": [{urn, path, api, name, namespace, patch, body, references}]}
     pods             [{urn, path, object, kind, name, namespace, labels, spec,
                        containers: [{path, role, container, image}]}]; `object` is the path of what carries the pod
-    releases         [{urn, chart, repository, namespace, values, images: [{path, image}], grants: [{path, name}]}]
+    releases         [{urn, chart, repository, namespace, values, images: [{path, image}],
+                       grants: [{path, name, capability}]}]
     plain_secrets    [{urn, path, place, name, kind}]
     cost, capacity   as in the document
 
@@ -131,11 +133,12 @@ def _add(rego: Json, context: _Context) -> None:
     for item in context.objects:
         _add_object(rego, item, context)
     if not context.objects:
-        entry = {key: resource[key] for key in ("urn", "name", "parent")}
+        entry = {key: resource[key] for key in ("urn", "name", "parent", "unknown")}
         entry |= {"inputs": inputs, "default_tags": _default_tags(context), "references": context.references}
         rego["by_type"].setdefault(resource["type"], []).append(entry)
     if resource["type"].startswith(kubernetes.HELM):
-        rego["releases"].append({"urn": urn, **release(inputs)})
+        namespace = _namespace(inputs.get("namespace"), ("namespace",), context)
+        rego["releases"].append({"urn": urn, **release(inputs)} | ({"namespace": namespace} if namespace else {}))
     secret = frozenset(resource["secret"])
     plain = in_plain_text(resource["type"], inputs, context.objects, secret)
     rego["plain_secrets"] += [{"urn": urn, **secret_} for secret_ in plain]
@@ -144,7 +147,7 @@ def _add(rego: Json, context: _Context) -> None:
 def _add_object(rego: Json, item: Object, context: _Context) -> None:
     about = metadata(item.body)
     common = {"urn": context.urn, "name": about.get("name", "")}
-    namespace = _namespace(item, context)
+    namespace = _namespace(about.get("namespace"), (*item.path, "metadata", "namespace"), context)
     if namespace:
         common["namespace"] = namespace
     labels = about.get("labels")
@@ -157,12 +160,10 @@ def _add_object(rego: Json, item: Object, context: _Context) -> None:
     rego["objects"].setdefault(item.key, []).append(common | placed | {"body": body})
 
 
-def _namespace(item: Object, context: _Context) -> str:
-    """The namespace that an object goes to; empty where that is not known."""
-    own = metadata(item.body).get("namespace")
+def _namespace(own: Any, place: Path, context: _Context) -> str:
+    """The namespace that an object or a release goes to, which says it at a place; empty where that is not known."""
     if own is not None:
         return own if isinstance(own, str) else ""
-    place = (*item.path, "metadata", "namespace")
     if pointer(place) in context.references:
         return context.names[context.references[pointer(place)]]
     here = tuple(str(step) for step in place)

@@ -75,14 +75,18 @@ class _Unknown:
                 base = tuple(str(step) for step in part.path)
                 for rule_id, read in self._reads_of(part.type):
                     listed = found.setdefault(rule_id, [])
-                    listed += [p for p in unknown if p not in listed and _reads(read, base, p)]
+                    place = (*base, *read.steps)
+                    listed += [p for p in unknown if p not in listed and _touch(place, p)]
             self._found[urn] = {rule_id: paths for rule_id, paths in found.items() if paths}
         return self._found[urn]
 
     def _reads_of(self, type_: str) -> list[tuple[str, Read]]:
         if type_ not in self._reads:
             self._reads[type_] = [
-                (rule.id, read) for rule in self._rules.values() for read in rule.reads if fnmatchcase(type_, read.type)
+                (rule.id, read)
+                for rule in self._rules.values()
+                for read in rule.reads
+                if not read.fires and fnmatchcase(type_, read.type)
             ]
         return self._reads[type_]
 
@@ -94,11 +98,6 @@ def _undecided(rule: Rule, places: list[str]) -> Json:
         "status": "undetermined",
         "level": _LEVELS[rule.on_unknown],
     }
-
-
-def _reads(read: Read, base: Steps, unknown: Steps) -> bool:
-    place = (*base, *read.steps)
-    return _touch(place, unknown) and not (read.whole and len(unknown) > len(place))
 
 
 def _near(finding: Json, unknown: Steps) -> bool:

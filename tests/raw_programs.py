@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from documents import Json, cost, document, kubernetes, pod_spec, resource, workload
 
@@ -164,6 +165,35 @@ def raw_kubernetes() -> Json:
         "data": {"MAX_TOKENS": "4096", "TOKENIZERS_PARALLELISM": "false", "url": "https://hf.co/hf_models/bert"},
     }
     return document([*models, node_exporter, kubernetes(settings), *tenant()])
+
+
+def named_aws() -> Json:
+    """`raw_aws`, with names by which its parts are told apart."""
+    given = raw_aws()
+    for part in given["resources"]:
+        if part["name"] == "gpu":
+            part["name"] = "gpu-group" if part["type"].endswith("NodeGroup") else "gpu-template"
+    return given
+
+
+def named(given: Json, name: str) -> Json:
+    """A resource of a program; not a provider."""
+    return next(r for r in given["resources"] if r["name"] == name and not r["type"].startswith("pulumi:"))
+
+
+def untagged(given: Json) -> None:
+    """Takes the default tags from the provider."""
+    del next(r for r in given["resources"] if r["type"] == "pulumi:providers:aws")["inputs"]["defaultTags"]
+
+
+def unknown(given: Json, pointer: str) -> None:
+    """Makes a value of a resource unknown, as the recorder does."""
+    at: Any = given["inputs"]
+    *before, last = [int(step) if step.isdigit() else step for step in pointer.split("/")[1:]]
+    for step in before:
+        at = at[step]
+    at[last] = None
+    given["unknown"].append(pointer)
 
 
 PROGRAMS = {"aws": raw_aws, "gcp": raw_gcp, "kubernetes": raw_kubernetes}

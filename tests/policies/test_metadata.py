@@ -16,7 +16,7 @@ from gpuyard.review.rules import Read, Rule, load, metadata
 POLICIES = Path(__file__).parent.parent.parent / "policies"
 RULES = load([POLICIES]).rules
 READS = sorted({(read.type, read.path) for rule in RULES.values() for read in [*rule.reads, *rule.refers]})
-OURS = {"gpuyard:index:NodeInventory": {"count", "machine"}}
+OURS = {"gpuyard:index:NodeInventory": {"count", "machine", "usd_hour"}}
 """Inputs of our own components: the fields of their specs."""
 
 

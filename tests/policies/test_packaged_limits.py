@@ -59,6 +59,14 @@ def test_where_privileged_pods_run_is_where_no_tenant_is(name: str) -> None:
         assert any(fnmatchcase(namespace, pattern) for pattern in namespaces["system"])
 
 
+@pytest.mark.parametrize("namespace", ["cert-manager", "karpenter", "ingress-nginx", "argocd", "flux-system", "velero"])
+@pytest.mark.parametrize("name", NAMES)
+def test_namespaces_of_well_known_operators_are_no_tenants(name: str, namespace: str) -> None:
+    patterns = of(name)["namespaces"]["system"]
+    assert any(fnmatchcase(namespace, pattern) for pattern in patterns)
+    assert not any(fnmatchcase(f"{namespace}-team", pattern) for pattern in patterns), "a tenant chooses its own name"
+
+
 def test_a_stack_that_is_named_gets_what_it_is_granted() -> None:
     granted, common = of("production", "prod-aws"), of("production")
     assert granted["accelerators"]["max"] > common["accelerators"]["max"]

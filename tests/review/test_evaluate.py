@@ -35,6 +35,7 @@ RULE = """# METADATA
 #   reads:
 #     - {{type: "a:b/c:D", path: /x}}
 #     - {{type: "a:b/c:D", path: /list/*/y}}
+#     - {{type: "a:b/c:D", path: /guarded, fires: true}}
 #   remediation: Do something.
 package gpuyard.rules.ours.rule
 
@@ -224,6 +225,14 @@ def test_a_finding_may_say_that_it_rests_on_nothing_unknown(program: Path) -> No
 def test_a_finding_may_rest_on_a_value_far_away(program: Path) -> None:
     far = FIRES.replace('"message"', '"rests_on": ["/far/away"], "message"')
     [finding] = judged(thing({"far": {"away": None}}, ["/far/away"]), own(program, far)).findings
+    assert finding.status == "undetermined"
+
+
+def test_a_value_that_a_rule_needs_only_where_it_fires_is_no_reason_to_be_undecided_by_itself(program: Path) -> None:
+    given = thing({"guarded": None, "x": "good"}, ["/guarded"])
+    assert judged(given, own(program, X_IS_BAD)).findings == []
+    guarded = FIRES.replace('"message"', '"rests_on": ["/guarded"], "message"')
+    [finding] = judged(given, own(program, guarded)).findings
     assert finding.status == "undetermined"
 
 

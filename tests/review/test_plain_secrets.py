@@ -9,7 +9,7 @@ import pytest
 from documents import pod_spec, workload
 
 from gpuyard.review.masks import HIDDEN, Mask
-from gpuyard.review.objects import objects
+from gpuyard.review.objects import objects, pod_specs, pointer
 from gpuyard.review.plain_secrets import in_plain_text, tokens
 
 Json = dict[str, Any]
@@ -61,6 +61,16 @@ def test_a_token_is_known_by_its_format(kind: str, token: str) -> None:
         "0123456789abcdef0123456789abcdef01234567",
         "-----BEGIN CERTIFICATE-----",
         "eyJhbGciOiJSUzI1NiJ9",
+        "postgresql://airflow:airflow@postgres:5432/airflow",
+        "postgresql://mlflow:password@db",
+        "postgresql://mlflow:$(DB_PASSWORD_1)@db",
+        "postgresql://mlflow:${DB_PASSWORD_1}@db",
+        "postgresql://mlflow:{{ .Values.db.password1 }}@db",
+        "postgresql://mlflow:<password-1>@db",
+        "postgresql://mlflow:passw0rd1@db.example.com",
+        "oci://localhost:50001234/charts/app@sha256:0123",
+        "http://proxy.internal:3128,user1@elsewhere",
+        "https://registry.npmjs.org/@scope/package1",
     ],
 )
 def test_what_only_looks_like_a_token_is_left_alone(text: str) -> None:
@@ -80,12 +90,80 @@ def test_what_only_looks_like_a_token_is_left_alone(text: str) -> None:
         ({"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}, []),
         ({"name": "HF_TOKEN", "value": "changeme-changeme-changeme"}, []),
         ({"name": "MAX_TOKENS", "value": "40960000000000000000"}, []),
+        ({"name": "LITELLM_MASTER_KEY", "value": "sk-0123456789abcdef"}, ["the value of LITELLM_MASTER_KEY"]),
+        ({"name": "DB_PASSWORD", "value": "correct-horse-battery-9"}, ["the value of DB_PASSWORD"]),
+        ({"name": "LOCAL_API_KEY", "value": "not-needed-for-local"}, []),
+        ({"name": "DB_PASSWORD_FILE", "value": "somewhere-else-0123456789"}, []),
         ({"name": "HF_TOKEN", "value": 7}, []),
         ("not a variable", []),
     ],
 )
 def test_variables_are_judged_by_name_and_value(variable: Any, kinds: list[str]) -> None:
     assert [kind for _, kind in pod(env=[variable])] == kinds
+
+
+REFERENCES = [
+    "vault:secret/data/hub#token-1",
+    "secret/data/hub#token-1",
+    "op://platform/hub/token-1",
+    "arn:aws:secretsmanager:us-east-1:111122223333:secret:hub-a1b2c3",
+    "arn:aws-us-gov:ssm:us-gov-west-1:111122223333:parameter/hub",
+    "ref+vault://secret/hub#/token1",
+    "ref+awsssm://hub/token-1",
+    "projects/acme/secrets/hub/versions/1",
+    "gcp:secretmanager:projects/acme/secrets/hub",
+    "${HUB_TOKEN_OF_SECRET_1}",
+    "$(HUB_TOKEN_OF_SECRET_1)",
+    "Bearer-$(HUB_TOKEN_OF_SECRET_1)",
+    "$HUB_TOKEN_OF_SECRET_1",
+    "{{.Values.hub.token1.value}}",
+    "<your-token-goes-here-1>",
+    "ENC[AES256_GCM,data:0a1b2c]",
+    "os.environ/HUB_TOKEN_1",
+    "file:/etc/hub/token-1-of-2",
+    "/var/run/secrets/hub/token-1",
+]
+
+
+@pytest.mark.parametrize("text", REFERENCES)
+def test_a_reference_to_where_a_secret_is_is_none(text: str) -> None:
+    assert pod(env=[{"name": "HF_TOKEN", "value": text}, {"name": "LITELLM_MASTER_KEY", "value": text}]) == []
+    assert pod(args=["--api-key", text, f"--hf-token={text}"]) == []
+    assert found("kubernetes:helm.sh/v3:Release", {"values": {"env": {"WANDB_API_KEY": text}}}) == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg2://mlflow:s3cr3t-pw_9@db.ml.internal:5432/mlflow",
+        "redis://:s3cr3t-pw_9@cache:6379/0",
+        f"https://x-access-token:{TOKENS['GitHub token']}@github.com/acme/dags",
+    ],
+)
+def test_a_password_in_a_url_is_one_under_any_name(url: str) -> None:
+    assert [kind for _, kind in pod(env=[{"name": "DATABASE", "value": url}])] == ["password in a URL"]
+    assert [kind for _, kind in pod(args=["sh", "-c", f"migrate --database={url} && serve"])] == ["password in a URL"]
+    assert HIDDEN in mask({})(f"the value is {url}")
+    assert "s3cr3t" not in mask({})(f"the value is {url}")
+
+
+def test_a_token_in_a_reference_is_a_token() -> None:
+    text = f"file:/etc/hub?token={TOKENS['GitHub token']}"
+    assert [kind for _, kind in pod(env=[{"name": "HF_TOKEN", "value": text}])] == ["GitHub token"]
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Deployment", "CronJob", "RayCluster"])
+def test_annotations_of_pods_are_judged(kind: str) -> None:
+    manifest = workload(kind, pod_spec())
+    type_ = f"kubernetes:{manifest['apiVersion']}:{kind}"
+    [item] = objects(type_, manifest)
+    [(path, _)] = pod_specs(item)
+    template: Any = manifest
+    for step in path[:-1]:
+        template = template[step]
+    template["metadata"]["annotations"] = {"hub/token": TOKENS["GitHub token"], "sidecar": "true"}
+    expected = pointer((*path[:-1], "metadata", "annotations", "hub/token"))
+    assert found(type_, manifest) == [(expected, "GitHub token")]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +223,8 @@ def test_helm_values_are_judged_but_what_is_marked_lies_in_helms_own_secret() ->
         ("/values/token", "GitHub token"),
         ("/values/env/0/value", "the value of NGC_API_KEY"),
     ]
+    mapped = {"values": {"env": {"WANDB_API_KEY": LETTERS, "WANDB_MODE": "offline"}}}
+    assert found(type_, mapped) == [("/values/env/WANDB_API_KEY", "the value of WANDB_API_KEY")]
     assert found(type_, values, ("/values/token",)) == [("/values/env/0/value", "the value of NGC_API_KEY")]
     assert found(type_, values, ("/values",)) == []
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard.review.helm import release
-from gpuyard.review.images import chart_image, image
+from gpuyard.review.images import image
 from gpuyard.review.objects import member, objects, pod_specs, pointer, steps
 from gpuyard.review.prepare import Prepared, prepare
 from gpuyard.review.rules import Refers
@@ -131,35 +131,104 @@ def test_an_image_is_taken_apart_as_a_runtime_does(reference: str, repository: s
 
 
 @pytest.mark.parametrize(
-    ("values", "registry", "repository"),
+    ("values", "repository", "tag"),
     [
-        ({"registry": "quay.io", "repository": "a/b", "tag": "1"}, "", "quay.io/a/b"),
-        ({"registry": "quay.io", "repository": "a/b", "tag": "1"}, "mirror.example", "mirror.example/a/b"),
-        ({"repository": "nvcr.io/nvidia", "image": "driver", "version": "580"}, "", "nvcr.io/nvidia/driver"),
-        ({"repository": "app", "pullPolicy": "Always"}, "", "docker.io/library/app"),
-        ({"repository": "https://charts.example", "tag": "1"}, "", None),
-        ({"repository": "acme/charts", "version": "1"}, "", None),
-        ({"repository": 7, "tag": "1"}, "", None),
-        ({"tag": "1"}, "", None),
+        ({"image": {"registry": "quay.io", "repository": "a/b", "tag": "1"}}, "quay.io/a/b", "1"),
+        (
+            {"driver": {"repository": "nvcr.io/nvidia", "image": "driver", "version": "580"}},
+            "nvcr.io/nvidia/driver",
+            "580",
+        ),
+        ({"web": {"repository": "app", "pullPolicy": "Always"}}, "docker.io/library/app", ""),
+        ({"web": {"repository": "quay.io/a/b", "tag": "1"}}, "quay.io/a/b", "1"),
+        ({"image": {"repository": "acme/app"}}, "docker.io/acme/app", ""),
+        ({"images": {"gitSync": {"repository": "acme/git-sync", "tag": "v4"}}}, "docker.io/acme/git-sync", "v4"),
+        ({"modelSpec": [{"repository": "vllm/vllm-openai", "tag": "v1"}]}, "docker.io/vllm/vllm-openai", "v1"),
+        ({"web": {"image": "acme/app"}}, "docker.io/acme/app", ""),
+        ({"web": {"image": "acme/app", "tag": "1"}}, "docker.io/acme/app", "1"),
+        ({"web": {"image": "acme/app", "registry": "quay.io/", "tag": "1"}}, "quay.io/acme/app", "1"),
+        ({"web": {"image": "busybox:latest"}}, "docker.io/library/busybox", "latest"),
+        ({"web": {"image": "busybox", "tag": "latest"}}, "docker.io/library/busybox", "latest"),
+        ({"web": {"image": f"localhost:5000/a@sha256:{'ab' * 32}"}}, "localhost:5000/a", ""),
+        ({"git": {"repository": "https://example.com/a.git", "image": "acme/app:1"}}, "docker.io/acme/app", "1"),
     ],
+    ids=str,
 )
-def test_an_image_of_helm_values_is_known_where_they_name_it(
-    values: Json, registry: str, repository: str | None
-) -> None:
-    found = chart_image(values, registry)
-    assert (found and found["repository"]) == repository
+def test_an_image_of_helm_values_is_known_where_they_name_it(values: Json, repository: str, tag: str) -> None:
+    [found] = release({"values": values})["images"]
+    assert (found["image"]["repository"], found["image"]["tag"], found["image"]["chart"]) == (repository, tag, True)
+    place: Any = {"values": values}
+    for step in steps(found["path"]):
+        place = member(place, step)
+    assert isinstance(place, str), "the path is that of a text that the program wrote"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"gitSync": {"repository": "acme/dags", "tag": "v1"}},
+        {"gitSync": {"repository": "git.example.com/acme/dags", "tag": "v1"}},
+        {"dags": {"repository": "github.com/acme/dags", "tag": "v1"}},
+        {"dags": {"repository": "git.example.com/acme/dags.git", "tag": "v1"}},
+        {"image": {"repository": "https://charts.example", "tag": "1"}},
+        {"model": {"repository": "meta-llama/Llama-3.1-8B", "tag": "main"}},
+        {"chart": {"repository": "registry.example/charts", "version": "1"}},
+        {"image": {"repository": 7, "tag": "1"}},
+        {"image": {"repository": ""}},
+        {"image": {"tag": "1"}},
+        {"driver": {"image": "driver", "version": "580"}},
+        {"logo": {"image": "/static/logo.png"}},
+        {"logo": {"image": "assets/logo.png"}},
+        {"logo": {"image": "https://example.com/logo"}},
+        {"disk": {"image": "projects/debian-cloud/global/images/family/debian-12"}},
+        {"web": {"image": "{{ .Values.global.image }}/app"}},
+    ],
+    ids=str,
+)
+def test_what_only_looks_like_an_image_of_helm_values_is_left_alone(values: Json) -> None:
+    assert release({"values": values})["images"] == []
+
+
+def test_a_global_registry_stands_before_each_repository() -> None:
+    values = {"global": {"imageRegistry": "mirror.example"}, "image": {"registry": "quay.io", "repository": "a/b"}}
+    [found] = release({"values": values})["images"]
+    assert found["image"]["repository"] == "mirror.example/a/b"
 
 
 def test_a_release_says_what_its_values_grant() -> None:
     values = {
-        "a": [{"securityContext": {"privileged": True}}],
+        "a": [{"securityContext": {"privileged": True, "capabilities": {"drop": ["ALL"], "add": ["SYS_ADMIN", 7]}}}],
         "hostPID": True,
         "privileged": True,
-        "b": {"hostIPC": 1},
+        "b": {"hostIPC": 1, "hostPath": {"path": "/"}, "capabilities": {"add": ["ALL"]}},
+        "extraVolumes": [{"name": "dev", "hostPath": {"path": "/dev"}}, {"name": "tmp", "emptyDir": {}}],
     }
-    found = release({"chart": "oci://x.example/charts/app", "namespace": "ns", "values": values})
-    assert (found["chart"], found["namespace"]) == ("app", "ns")
-    assert [grant["path"] for grant in found["grants"]] == ["/values/a/0/securityContext/privileged", "/values/hostPID"]
+    found = release({"chart": "oci://x.example/charts/app", "values": values})
+    assert found["chart"] == "app"
+    assert [(grant["path"], grant["name"], grant["capability"]) for grant in found["grants"]] == [
+        ("/values/a/0/securityContext/privileged", "privileged", ""),
+        ("/values/a/0/securityContext/capabilities/add/0", "the capability SYS_ADMIN", "SYS_ADMIN"),
+        ("/values/hostPID", "hostPID", ""),
+        ("/values/extraVolumes/0/hostPath", "the host's path /dev", ""),
+    ]
+
+
+CHART = "kubernetes:helm.sh/v3:Release"
+
+
+def test_the_namespace_of_a_release_is_told_as_an_objects_is() -> None:
+    refers = [Refers(type="kubernetes:helm.sh/*:*", path="/namespace", to="kubernetes:core/v1:Namespace")]
+    space = kubernetes({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gpu-operator"}})
+    hidden = {"unknown": ["/namespace"]}
+    given_ = [
+        resource(CHART, "said", {"namespace": "fraud"}),
+        resource(CHART, "silent", {}),
+        resource(CHART, "unknown", {"namespace": None}, **hidden),
+        resource(CHART, "referred", {"namespace": None}, depends_on=[space], **hidden),
+    ]
+    found = prepare(document([space, *given_]), {}, refers).input["releases"]
+    namespaces = {release_["urn"].rpartition("::")[2]: release_.get("namespace") for release_ in found}
+    assert namespaces == {"said": "fraud", "silent": "default", "unknown": None, "referred": "gpu-operator"}
 
 
 def test_a_node_group_is_joined_to_the_template_that_it_depends_on() -> None:

@@ -11,11 +11,12 @@
 #   on_unknown: deny
 #   waivable: true
 #   reads:
-#     - {type: "aws:eks/cluster:Cluster", path: /vpcConfig/endpointPublicAccess}
-#     - {type: "aws:eks/cluster:Cluster", path: /vpcConfig/publicAccessCidrs}
-#     - {type: "gcp:container/cluster:Cluster", path: /controlPlaneEndpointsConfig/ipEndpointsConfig/enabled}
-#     - {type: "gcp:container/cluster:Cluster", path: /masterAuthorizedNetworksConfig/cidrBlocks/*/cidrBlock}
-#     - {type: "gcp:container/cluster:Cluster", path: /privateClusterConfig/enablePrivateEndpoint}
+#     - {type: "aws:eks/cluster:Cluster", path: /vpcConfig/endpointPublicAccess, fires: true}
+#     - {type: "aws:eks/cluster:Cluster", path: /vpcConfig/publicAccessCidrs, fires: true}
+#     - {type: "gcp:container/cluster:Cluster", path: /controlPlaneEndpointsConfig/ipEndpointsConfig/enabled, fires: true}
+#     - {type: "gcp:container/cluster:Cluster", path: /masterAuthorizedNetworksConfig/cidrBlocks/*/cidrBlock, fires: true}
+#     - {type: "gcp:container/cluster:Cluster", path: /masterAuthorizedNetworksConfig/gcpPublicCidrsAccessEnabled, fires: true}
+#     - {type: "gcp:container/cluster:Cluster", path: /privateClusterConfig/enablePrivateEndpoint, fires: true}
 #   frameworks:
 #     - "CIS Amazon EKS Benchmark 1.7.0: 5.4"
 #     - "NSA and CISA Kubernetes Hardening Guidance: Network separation and hardening"
@@ -24,60 +25,81 @@
 #     privateClusterConfig.enablePrivateEndpoint, or name them in masterAuthorizedNetworksConfig.
 package gpuyard.rules.cloud.api_exposure
 
-default_message := "the API endpoint is open to the internet: nothing limits it, and that is the cloud's default"
-
-deny contains {"urn": cluster.urn, "path": "/vpcConfig/publicAccessCidrs", "message": default_message} if {
-	some cluster in public_eks
-	networks(cluster.inputs, ["vpcConfig", "publicAccessCidrs"]) == []
-}
-
-deny contains {"urn": cluster.urn, "path": sprintf("/vpcConfig/publicAccessCidrs/%v", [i]), "message": message} if {
-	some cluster in public_eks
-	some i, network in networks(cluster.inputs, ["vpcConfig", "publicAccessCidrs"])
-	too_wide(network)
-	message := said(network)
-}
-
-public_eks := [cluster |
+# What is allowed only matters to a public endpoint: so nothing is undecided by itself, and each finding rests on both.
+deny contains finding if {
 	some cluster in input.by_type["aws:eks/cluster:Cluster"]
 	object.get(cluster.inputs, ["vpcConfig", "endpointPublicAccess"], true) != false
-]
-
-deny contains {"urn": cluster.urn, "path": "/masterAuthorizedNetworksConfig", "message": default_message} if {
-	some cluster in public_gke
-	not has_list(cluster)
+	some path, message in eks_problems(cluster)
+	rests_on := [path, "/vpcConfig/endpointPublicAccess"]
+	finding := {"urn": cluster.urn, "path": path, "message": message, "rests_on": rests_on}
 }
 
-has_list(cluster) if is_object(cluster.inputs.masterAuthorizedNetworksConfig)
-
-deny contains {"urn": cluster.urn, "path": path, "message": message} if {
-	some cluster in public_gke
-	some i, block in networks(cluster.inputs, ["masterAuthorizedNetworksConfig", "cidrBlocks"])
-	is_object(block)
-	network := block.cidrBlock
-	too_wide(network)
-	path := sprintf("/masterAuthorizedNetworksConfig/cidrBlocks/%v/cidrBlock", [i])
-	message := said(network)
-}
-
-public_gke := [cluster |
+deny contains finding if {
 	some cluster in input.by_type["gcp:container/cluster:Cluster"]
 	object.get(cluster.inputs, ["privateClusterConfig", "enablePrivateEndpoint"], false) != true
 	object.get(cluster.inputs, ["controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled"], true) != false
-]
+	some path, message in gke_problems(cluster)
+	rests_on := [
+		path,
+		"/controlPlaneEndpointsConfig/ipEndpointsConfig/enabled",
+		"/privateClusterConfig/enablePrivateEndpoint",
+	]
+	finding := {"urn": cluster.urn, "path": path, "message": message, "rests_on": rests_on}
+}
+
+default_message := "the API endpoint is open to the internet: nothing limits it, and that is the cloud's default"
+
+eks_problems(cluster) := {"/vpcConfig/publicAccessCidrs": default_message} if {
+	networks(cluster.inputs, ["vpcConfig", "publicAccessCidrs"]) == []
+} else := {sprintf("/vpcConfig/publicAccessCidrs/%v", [i]): said(network) |
+	some i, network in networks(cluster.inputs, ["vpcConfig", "publicAccessCidrs"])
+	wide(network)
+}
+
+gke_problems(cluster) := object.union(wide_blocks(cluster), googles(cluster)) if {
+	is_object(cluster.inputs.masterAuthorizedNetworksConfig)
+} else := {"/masterAuthorizedNetworksConfig": default_message}
+
+# A list that is left out allows nobody; one that is not known is another thing.
+wide_blocks(cluster) := {"/masterAuthorizedNetworksConfig/cidrBlocks": said(null)} if {
+	"/masterAuthorizedNetworksConfig/cidrBlocks" in cluster.unknown
+} else := {sprintf("/masterAuthorizedNetworksConfig/cidrBlocks/%v/cidrBlock", [i]): said(network) |
+	some i, block in networks(cluster.inputs, ["masterAuthorizedNetworksConfig", "cidrBlocks"])
+	network := cidr(block)
+	wide(network)
+}
+
+cidr(block) := object.get(block, "cidrBlock", null) if is_object(block)
+
+else := null if block == null
+
+# Anybody's virtual machine has a public address of Google Cloud.
+googles(cluster) := {"/masterAuthorizedNetworksConfig/gcpPublicCidrsAccessEnabled": message} if {
+	open_to_google(cluster)
+	message := "the API endpoint is open to every customer of Google Cloud: gcpPublicCidrsAccessEnabled is true"
+} else := {}
+
+open_to_google(cluster) if object.get(cluster.inputs, ["masterAuthorizedNetworksConfig", "gcpPublicCidrsAccessEnabled"], false) == true
+
+open_to_google(cluster) if "/masterAuthorizedNetworksConfig/gcpPublicCidrsAccessEnabled" in cluster.unknown
 
 networks(inputs, path) := listed if {
 	listed := object.get(inputs, path, [])
 	is_array(listed)
 } else := []
 
-said(network) := sprintf("the API endpoint is open to %v: the limits allow networks of /%v (IPv4) and /%v (IPv6) or smaller", [
+said(network) := "a network that reaches the API endpoint is not known" if network == null
+
+else := sprintf("the API endpoint is open to %v: the limits allow networks of /%v (IPv4) and /%v (IPv6) or smaller", [
 	network,
 	input.limits.api.widest_ipv4,
 	input.limits.api.widest_ipv6,
 ])
 
-too_wide(network) if {
+# Null is a network that is not known.
+wide(network) if network == null
+
+wide(network) if {
 	is_string(network)
 	net.cidr_is_valid(network)
 	not inside(network)

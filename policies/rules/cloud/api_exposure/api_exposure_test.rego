@@ -56,5 +56,31 @@ test_a_network_that_holds_a_private_one_is_not_private if {
 }
 
 test_what_is_no_network_is_left_to_the_cloud if {
-	eks({"publicAccessCidrs": ["everybody", 7, null, "203.0.113.0/99"]}) == set()
+	eks({"publicAccessCidrs": ["everybody", 7, "203.0.113.0/99"]}) == set()
+	gke({"masterAuthorizedNetworksConfig": {"cidrBlocks": ["everybody", {"cidrBlock": 7}]}}) == set()
+}
+
+test_networks_that_are_not_known_are_denied_of_a_public_endpoint_only if {
+	eks({"publicAccessCidrs": ["203.0.113.0/24", null]}) == {"/vpcConfig/publicAccessCidrs/1"}
+	eks({"publicAccessCidrs": [null], "endpointPublicAccess": false}) == set()
+	block := {"cidrBlocks": [{"displayName": "office"}, null]}
+	gke({"masterAuthorizedNetworksConfig": block}) == {
+		"/masterAuthorizedNetworksConfig/cidrBlocks/0/cidrBlock",
+		"/masterAuthorizedNetworksConfig/cidrBlocks/1/cidrBlock",
+	}
+	gke({"masterAuthorizedNetworksConfig": block, "privateClusterConfig": {"enablePrivateEndpoint": true}}) == set()
+	list := "/masterAuthorizedNetworksConfig/cidrBlocks"
+	unlisted := {"urn": "g", "unknown": [list], "inputs": {"masterAuthorizedNetworksConfig": {}}}
+	denied({"gcp:container/cluster:Cluster": [unlisted]}) == {list}
+}
+
+test_a_finding_rests_on_what_makes_the_endpoint_public if {
+	found := [finding.rests_on | some finding in api_exposure.deny] with input as {"by_type": {"aws:eks/cluster:Cluster": [{"urn": "e", "inputs": {}}]}}
+	found == [["/vpcConfig/publicAccessCidrs", "/vpcConfig/endpointPublicAccess"]]
+}
+
+test_every_customer_of_google_cloud_is_denied if {
+	office := {"cidrBlocks": [{"cidrBlock": "203.0.113.0/24"}], "gcpPublicCidrsAccessEnabled": false}
+	gke({"masterAuthorizedNetworksConfig": office}) == set()
+	gke({"masterAuthorizedNetworksConfig": object.union(office, {"gcpPublicCidrsAccessEnabled": true})}) == {"/masterAuthorizedNetworksConfig/gcpPublicCidrsAccessEnabled"}
 }

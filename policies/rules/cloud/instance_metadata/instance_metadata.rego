@@ -12,19 +12,20 @@
 #   on_unknown: deny
 #   waivable: true
 #   reads:
-#     - {type: "aws:ec2/launchConfiguration:LaunchConfiguration", path: /metadataOptions}
-#     - {type: "aws:ec2/launchTemplate:LaunchTemplate", path: /metadataOptions}
+#     - {type: "aws:ec2/launchConfiguration:LaunchConfiguration", path: /metadataOptions, fires: true}
+#     - {type: "aws:ec2/launchTemplate:LaunchTemplate", path: /metadataOptions, fires: true}
 #     - {type: "aws:eks/nodeGroup:NodeGroup", path: /launchTemplate/id}
 #     - {type: "aws:eks/nodeGroup:NodeGroup", path: /launchTemplate/name}
-#     - {type: "kubernetes:karpenter.k8s.aws/*:EC2NodeClass", path: /spec/metadataOptions}
+#     - {type: "kubernetes:karpenter.k8s.aws/*:EC2NodeClass", path: /spec/metadataOptions/httpPutResponseHopLimit}
+#     - {type: "kubernetes:karpenter.k8s.aws/*:EC2NodeClass", path: /spec/metadataOptions/httpTokens}
 #   refers:
 #     - {type: "aws:eks/nodeGroup:NodeGroup", path: /launchTemplate/id, to: "aws:ec2/launchTemplate:LaunchTemplate"}
 #     - {type: "aws:eks/nodeGroup:NodeGroup", path: /launchTemplate/name, to: "aws:ec2/launchTemplate:LaunchTemplate"}
 #   frameworks:
 #     - "Amazon EKS Best Practices Guide: restrict access to the instance profile"
 #   remediation: >-
-#     Give the node group a launch template with metadataOptions httpTokens required and httpPutResponseHopLimit 1, and
-#     give pods that call AWS a pod identity.
+#     Set metadataOptions httpTokens to required and httpPutResponseHopLimit to 1, in a launch template of the node group
+#     or in Karpenter's EC2NodeClass, and give pods that call AWS a pod identity.
 package gpuyard.rules.cloud.instance_metadata
 
 deny contains {"urn": group.urn, "path": "/launchTemplate", "message": message} if {
@@ -33,24 +34,33 @@ deny contains {"urn": group.urn, "path": "/launchTemplate", "message": message} 
 	message := "the node group has no launch template, so nothing says that the metadata service needs version 2 and one hop"
 }
 
-deny contains {"urn": template.urn, "path": sprintf("/metadataOptions/%v", [field]), "message": message} if {
+deny contains finding if {
 	some type in ["aws:ec2/launchConfiguration:LaunchConfiguration", "aws:ec2/launchTemplate:LaunchTemplate"]
 	some template in input.by_type[type]
 	object.get(template.inputs, ["metadataOptions", "httpEndpoint"], "enabled") != "disabled"
-	some field, wanted in {"httpPutResponseHopLimit": 1, "httpTokens": "required"}
+	some field, wanted in demanded
 	given := object.get(template.inputs, ["metadataOptions", field], "not set")
 	given != wanted
-	message := sprintf("%v is %v, and must be %v", [field, given, wanted])
+	path := sprintf("/metadataOptions/%v", [field])
+	rests_on := [path, "/metadataOptions/httpEndpoint"]
+	finding := {"urn": template.urn, "path": path, "message": said(field, given), "rests_on": rests_on}
 }
 
 has_template(group) if is_object(group.inputs.launchTemplate)
 
 # Karpenter's own defaults are the safe ones: only what the program writes can be wrong.
-deny contains {"urn": class.urn, "path": sprintf("%v/spec/metadataOptions/%v", [class.path, field]), "message": message} if {
+deny contains {"urn": class.urn, "path": path, "message": said(field, given)} if {
 	some class in input.objects["EC2NodeClass.karpenter.k8s.aws"]
-	some field, wanted in {"httpPutResponseHopLimit": 1, "httpTokens": "required"}
+	some field, wanted in demanded
 	given := object.get(class.body, ["spec", "metadataOptions", field], wanted)
 	given != wanted
 	object.get(class.body, ["spec", "metadataOptions", "httpEndpoint"], "enabled") != "disabled"
-	message := sprintf("%v is %v, and must be %v", [field, given, wanted])
+	path := sprintf("%v/spec/metadataOptions/%v", [class.path, field])
 }
+
+demanded := {"httpPutResponseHopLimit": 1, "httpTokens": "required"}
+
+said(field, given) := sprintf("%v is %v, and must be %v: %v", [field, given, demanded[field], {
+	"httpPutResponseHopLimit": "over a second hop pods receive the node's credentials",
+	"httpTokens": "without a token, one forged request gets the node's credentials",
+}[field]])

@@ -50,3 +50,13 @@ test_karpenter_told_to_loosen_is_denied if {
 		"/spec/metadataOptions/httpPutResponseHopLimit",
 	}
 }
+
+test_the_message_says_why if {
+	some finding in instance_metadata.deny with input as {"objects": class({"metadataOptions": {"httpPutResponseHopLimit": 2}})}
+	finding.message == "httpPutResponseHopLimit is 2, and must be 1: over a second hop pods receive the node's credentials"
+}
+
+test_a_finding_rests_on_the_service_being_there if {
+	some finding in instance_metadata.deny with input as {"by_type": template({"httpTokens": "required"})}
+	finding.rests_on == ["/metadataOptions/httpPutResponseHopLimit", "/metadataOptions/httpEndpoint"]
+}

@@ -31,8 +31,22 @@ test_what_a_tenant_may_borrow_counts if {
 	denied({"tenants": {"fraud": {"quota": 400, "worst": 501, "budget": 500}}}) == {["stack", "/cost/tenants/fraud/worst"]}
 }
 
-test_an_unknown_price_is_a_finding_of_the_level_that_the_limits_say if {
-	cost := {"lines": [{"urn": "a", "machine": "m", "market": "spot"}, {"urn": "b"}], "unknown": ["a"]}
+test_a_group_whose_cost_is_known_is_allowed if {
+	denied({"lines": [{"urn": "a", "group": "l4", "month": {"min": 0, "initial": 0, "max": 0}}]}) == set()
+}
+
+test_a_cost_that_is_not_known_is_a_finding_of_the_level_that_the_limits_say if {
+	cost := {"lines": [
+		{"urn": "a", "group": "l4", "unknown": "its region is not known"},
+		{"urn": "b", "group": "h100", "month": {"max": 1}},
+	]}
 	denied(cost) == {["a", ""]}
-	{finding.level | some finding in budget.deny} == {"advisory"} with input as stack(cost)
+	some finding in budget.deny with input as stack(cost)
+	finding.level == "advisory"
+	finding.message == "what group l4 may cost cannot be judged: its region is not known"
+}
+
+test_messages_write_whole_dollars if {
+	some finding in budget.deny with input as stack({"total": {"max": 35320.32}})
+	finding.message == "the stack may cost 35,320 USD a month, and its budget in production is 1,000 USD"
 }

@@ -11,29 +11,31 @@
 #   on_unknown: warn
 #   waivable: true
 #   reads:
-#     - {type: "aws:ebs/volume:Volume", path: /tags, whole: true}
-#     - {type: "aws:ec2/capacityBlockReservation:CapacityBlockReservation", path: /tags, whole: true}
-#     - {type: "aws:ec2/capacityReservation:CapacityReservation", path: /tags, whole: true}
-#     - {type: "aws:ec2/instance:Instance", path: /tags, whole: true}
-#     - {type: "aws:ec2/natGateway:NatGateway", path: /tags, whole: true}
-#     - {type: "aws:ecr/repository:Repository", path: /tags, whole: true}
-#     - {type: "aws:efs/fileSystem:FileSystem", path: /tags, whole: true}
-#     - {type: "aws:eks/cluster:Cluster", path: /tags, whole: true}
-#     - {type: "aws:eks/nodeGroup:NodeGroup", path: /tags, whole: true}
-#     - {type: "aws:fsx/lustreFileSystem:LustreFileSystem", path: /tags, whole: true}
-#     - {type: "aws:lb/loadBalancer:LoadBalancer", path: /tags, whole: true}
-#     - {type: "aws:s3/bucket:Bucket", path: /tags, whole: true}
-#     - {type: "aws:s3/bucketV2:BucketV2", path: /tags, whole: true}
-#     - {type: "gcp:artifactregistry/repository:Repository", path: /labels, whole: true}
-#     - {type: "gcp:compute/disk:Disk", path: /labels, whole: true}
-#     - {type: "gcp:compute/instance:Instance", path: /labels, whole: true}
-#     - {type: "gcp:container/cluster:Cluster", path: /resourceLabels, whole: true}
-#     - {type: "gcp:container/nodePool:NodePool", path: /nodeConfig/resourceLabels, whole: true}
-#     - {type: "gcp:filestore/instance:Instance", path: /labels, whole: true}
-#     - {type: "gcp:storage/bucket:Bucket", path: /labels, whole: true}
+#     - {type: "aws:ebs/volume:Volume", path: /tags, fires: true}
+#     - {type: "aws:ec2/capacityBlockReservation:CapacityBlockReservation", path: /tags, fires: true}
+#     - {type: "aws:ec2/capacityReservation:CapacityReservation", path: /tags, fires: true}
+#     - {type: "aws:ec2/instance:Instance", path: /tags, fires: true}
+#     - {type: "aws:ec2/natGateway:NatGateway", path: /tags, fires: true}
+#     - {type: "aws:ecr/repository:Repository", path: /tags, fires: true}
+#     - {type: "aws:efs/fileSystem:FileSystem", path: /tags, fires: true}
+#     - {type: "aws:eks/cluster:Cluster", path: /tags, fires: true}
+#     - {type: "aws:eks/nodeGroup:NodeGroup", path: /tags, fires: true}
+#     - {type: "aws:fsx/lustreFileSystem:LustreFileSystem", path: /tags, fires: true}
+#     - {type: "aws:lb/loadBalancer:LoadBalancer", path: /tags, fires: true}
+#     - {type: "aws:s3/bucket:Bucket", path: /tags, fires: true}
+#     - {type: "aws:s3/bucketV2:BucketV2", path: /tags, fires: true}
+#     - {type: "gcp:artifactregistry/repository:Repository", path: /labels, fires: true}
+#     - {type: "gcp:compute/disk:Disk", path: /labels, fires: true}
+#     - {type: "gcp:compute/instance:Instance", path: /labels, fires: true}
+#     - {type: "gcp:container/cluster:Cluster", path: /resourceLabels, fires: true}
+#     - {type: "gcp:container/nodePool:NodePool", path: /nodeConfig/resourceLabels, fires: true}
+#     - {type: "gcp:filestore/instance:Instance", path: /labels, fires: true}
+#     - {type: "gcp:storage/bucket:Bucket", path: /labels, fires: true}
 #   refers:
 #     - {type: "gcp:container/nodePool:NodePool", path: /cluster, to: "gcp:container/cluster:Cluster"}
-#   remediation: Set the tags on the resource, or once for all in the provider's `defaultTags` or `defaultLabels`.
+#   remediation: >-
+#     Set the tags or labels on the resource, or once for all in the provider's `defaultTags` or `defaultLabels`, spelt as
+#     `tags` in the limits are.
 package gpuyard.rules.cost.tags
 
 # What is charged by itself, and where its tags are.
@@ -63,27 +65,55 @@ tagged := {
 deny contains finding if {
 	some type, place in tagged
 	some resource in input.by_type[type]
-	some tag in input.limits.tags
-	not carries(resource, place, tag)
-	path := sprintf("/%v/%v", [concat("/", place), tag])
+	missing := [tag | some tag in input.limits.tags; not carries(resource, place, tag)]
+	count(missing) > 0
 	finding := {
 		"urn": resource.urn,
-		"path": path,
-		"message": sprintf("the tag %v is missing, so nobody knows whom to charge", [tag]),
-		"rests_on": [path, "/defaultTags"],
+		"path": sprintf("/%v", [concat("/", place)]),
+		"message": sprintf("the %v missing%v, so nobody knows whom to charge", [
+			named(missing, word(type)),
+			hint(missing, tags(resource, place)),
+		]),
+		"rests_on": array.concat(["/defaultTags"], [pointer(place, tag) | some tag in missing]),
 	}
 }
 
-carries(resource, place, tag) if said(object.get(resource.inputs, array.concat(place, [tag]), ""))
+word(type) := "label" if startswith(type, "gcp:")
 
-carries(resource, _, tag) if said(object.get(resource.default_tags, tag, ""))
+else := "tag"
+
+named(missing, kind) := sprintf("%v %v is", [kind, missing[0]]) if count(missing) == 1
+
+else := sprintf("%vs %v are", [kind, concat(" and ", missing)])
+
+# A tag of another spelling is another tag.
+hint(missing, given) := sprintf(" (given: %v)", [concat(", ", sort(near))]) if {
+	near := {name | some name, _ in given; some tag in missing; name != tag; letters(name) == letters(tag)}
+	count(near) > 0
+} else := ""
+
+letters(name) := lower(replace(replace(name, "-", ""), "_", ""))
+
+tags(resource, place) := object.union(resource.default_tags, own) if {
+	own := object.get(resource.inputs, place, {})
+	is_object(own)
+} else := resource.default_tags
+
+pointer(place, tag) := sprintf("/%v/%v", [concat("/", place), replace(replace(tag, "~", "~0"), "/", "~1")])
+
+carries(resource, place, tag) if has(resource, place, tag)
 
 # GKE labels a cluster's machines and disks with the cluster's own labels too.
 carries(pool, ["nodeConfig", "resourceLabels"], tag) if {
 	some cluster in input.by_type["gcp:container/cluster:Cluster"]
 	pool.references["/cluster"] == cluster.urn
-	said(object.get(cluster.inputs, ["resourceLabels", tag], ""))
+	has(cluster, ["resourceLabels"], tag)
 }
+
+has(resource, place, tag) if said(object.get(tags(resource, place), tag, ""))
+
+# What the tag says is not known yet; that it is there is.
+has(resource, place, tag) if pointer(place, tag) in resource.unknown
 
 said(value) if {
 	is_string(value)

@@ -11,12 +11,12 @@
 #   on_unknown: deny
 #   waivable: true
 #   reads:
-#     - {type: "aws:eks/addon:Addon", path: /addonName}
-#     - {type: "aws:eks/addon:Addon", path: /configurationValues}
-#     - {type: "gcp:container/cluster:Cluster", path: /datapathProvider}
-#     - {type: "gcp:container/cluster:Cluster", path: /enableAutopilot}
-#     - {type: "gcp:container/cluster:Cluster", path: /networkPolicy/enabled}
-#     - {type: "kubernetes:core/v1:Namespace", path: /metadata/name}
+#     - {type: "aws:eks/addon:Addon", path: /addonName, fires: true}
+#     - {type: "aws:eks/addon:Addon", path: /configurationValues, fires: true}
+#     - {type: "gcp:container/cluster:Cluster", path: /datapathProvider, fires: true}
+#     - {type: "gcp:container/cluster:Cluster", path: /enableAutopilot, fires: true}
+#     - {type: "gcp:container/cluster:Cluster", path: /networkPolicy/enabled, fires: true}
+#     - {type: "kubernetes:core/v1:Namespace", path: /metadata/name, fires: true}
 #     - {type: "kubernetes:networking.k8s.io/*:NetworkPolicy", path: /metadata/namespace}
 #     - {type: "kubernetes:networking.k8s.io/*:NetworkPolicy", path: /spec/podSelector}
 #     - {type: "kubernetes:networking.k8s.io/*:NetworkPolicy", path: /spec/policyTypes}
@@ -27,9 +27,8 @@
 #     - "CIS Amazon EKS Benchmark 1.7.0: 4.3"
 #     - "NSA and CISA Kubernetes Hardening Guidance: Network separation and hardening"
 #   remediation: >-
-#     Add a NetworkPolicy with an empty podSelector and the types Ingress and Egress to the namespace, and policies for
-#     what must pass, DNS first. On EKS set enableNetworkPolicy in the configuration of the vpc-cni add-on, on GKE set
-#     datapathProvider to ADVANCED_DATAPATH.
+#     Deny by default what enters and what leaves a tenant's namespace, allow what must pass, DNS first, and have the
+#     cluster enforce it. A namespace of an operator belongs to `namespaces.system` in the limits.
 package gpuyard.rules.isolation.default_deny
 
 import data.gpuyard.lib.match
@@ -44,7 +43,12 @@ deny contains finding if {
 	finding := {
 		"urn": namespace.urn,
 		"path": path,
-		"message": sprintf("no network policy denies %v by default in namespace %v", [lower(concat(" and ", open)), shown(namespace)]),
+		"message": sprintf("no network policy denies %v by default in namespace %v: %v %v", [
+			lower(concat(" and ", open)),
+			shown(namespace),
+			"add a NetworkPolicy with an empty podSelector and policyTypes",
+			concat(", ", open),
+		]),
 		"rests_on": [path],
 	}
 }
@@ -165,12 +169,12 @@ relied_on if count(tenants) > 0
 relied_on if count(input.objects["NetworkPolicy.networking.k8s.io"]) > 0
 
 # The add-on is where enforcement is switched on, so the finding is there if it is in the program.
-deny contains {"urn": addon.urn, "path": "/configurationValues", "message": message} if {
+deny contains {"urn": addon.urn, "path": "/configurationValues", "message": message, "rests_on": ["/configurationValues"]} if {
 	relied_on
 	some cluster in input.by_type["aws:eks/cluster:Cluster"]
 	not enforced_on_eks(cluster)
 	some addon in cni_addons(cluster)
-	message := "the vpc-cni add-on does not enforce network policies: enableNetworkPolicy is not true in its configuration"
+	message := "the vpc-cni add-on does not enforce network policies: set enableNetworkPolicy to \"true\" in its configurationValues"
 }
 
 deny contains {"urn": cluster.urn, "path": "", "message": message, "rests_on": []} if {
@@ -178,14 +182,15 @@ deny contains {"urn": cluster.urn, "path": "", "message": message, "rests_on": [
 	some cluster in input.by_type["aws:eks/cluster:Cluster"]
 	not enforced_on_eks(cluster)
 	count(cni_addons(cluster)) == 0
-	message := "nothing in the program enforces network policies on this EKS cluster, and EKS does not by default"
+	message := "EKS does not enforce network policies by itself: add the vpc-cni add-on with enableNetworkPolicy \"true\""
 }
 
-deny contains {"urn": cluster.urn, "path": "/datapathProvider", "message": message} if {
+deny contains {"urn": cluster.urn, "path": "/datapathProvider", "message": message, "rests_on": rests_on} if {
 	relied_on
 	some cluster in input.by_type["gcp:container/cluster:Cluster"]
 	not enforced_on_gke(cluster)
-	message := "this GKE cluster does not enforce network policies: it has neither Dataplane V2 nor the network policy add-on"
+	rests_on := ["/datapathProvider", "/enableAutopilot", "/networkPolicy/enabled"]
+	message := "GKE does not enforce network policies by itself: set datapathProvider to ADVANCED_DATAPATH"
 }
 
 cni_addons(cluster) := [addon |

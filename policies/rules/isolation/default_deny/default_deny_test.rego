@@ -150,3 +150,14 @@ test_a_gke_cluster_with_the_clouds_defaults_is_denied if {
 }
 
 test_a_cluster_without_tenants_or_policies_is_not_judged if denied({}, object.union(eks, gke({})), []) == set()
+
+test_the_message_says_what_to_add if {
+	some finding in default_deny.deny with input as {
+		"limits": {"namespaces": {"system": []}},
+		"objects": with_policies([policy({"podSelector": {}, "policyTypes": ["Ingress"]})]),
+	}
+	finding.message == concat(": ", [
+		"no network policy denies egress by default in namespace fraud",
+		"add a NetworkPolicy with an empty podSelector and policyTypes Egress",
+	])
+}

@@ -27,6 +27,7 @@
 #     - {type: pod, path: /ephemeralContainers/*/securityContext/windowsOptions/hostProcess}
 #   refers:
 #     - {type: "kubernetes:*", path: /metadata/namespace, to: "kubernetes:core/v1:Namespace"}
+#     - {type: "kubernetes:helm.sh/*:*", path: /namespace, to: "kubernetes:core/v1:Namespace"}
 #   frameworks:
 #     - "Kubernetes Pod Security Standards: baseline"
 #     - "CIS Amazon EKS Benchmark 1.7.0: 4.2"
@@ -48,10 +49,12 @@ deny contains finding if {
 	}
 }
 
-deny contains {"urn": release.urn, "path": grant.path, "message": message} if {
+deny contains {"urn": release.urn, "path": grant.path, "message": message, "rests_on": [grant.path, "/namespace"]} if {
 	some release in input.releases
 	not operators(release)
 	some grant in release.grants
+	capability := grant.capability
+	not harmless(capability)
 	message := sprintf("the values set %v for pods of chart %v, outside the namespaces of operators", [grant.name, release.chart])
 }
 

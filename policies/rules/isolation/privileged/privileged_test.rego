@@ -82,12 +82,24 @@ test_a_pod_whose_namespace_is_not_known_is_denied_and_says_what_it_rests_on if {
 	"/metadata/namespace" in found[0].rests_on
 }
 
+charts(releases) := found if {
+	found := {finding.urn | some finding in privileged.deny} with input as {"limits": limits, "releases": releases}
+}
+
+host := {"path": "/values/hostNetwork", "name": "hostNetwork", "capability": ""}
+
 test_values_of_a_chart_are_judged_by_its_namespace if {
-	release := {"urn": "u", "chart": "c", "grants": [{"path": "/values/hostNetwork", "name": "hostNetwork"}]}
-	operator := object.union(release, {"namespace": "gpu-operator"})
-	tenant := object.union(release, {"namespace": "fraud", "urn": "v"})
-	found := {finding.urn | some finding in privileged.deny} with input as {"limits": limits, "releases": [operator, tenant]}
-	found == {"v"}
+	operator := {"urn": "u", "chart": "c", "grants": [host], "namespace": "gpu-operator"}
+	tenant := {"urn": "v", "chart": "c", "grants": [host], "namespace": "fraud"}
+	unknown := {"urn": "w", "chart": "c", "grants": [host]}
+	charts([operator, tenant, unknown]) == {"v", "w"}
+}
+
+adds(name) := {"path": "/p", "name": name, "capability": name}
+
+test_a_capability_in_values_is_allowed_if_it_is_harmless if {
+	charts([{"urn": "u", "chart": "c", "namespace": "fraud", "grants": [adds("NET_BIND_SERVICE")]}]) == set()
+	charts([{"urn": "u", "chart": "c", "namespace": "fraud", "grants": [adds("SYS_ADMIN")]}]) == {"u"}
 }
 
 test_a_persistent_volume_on_the_host_is_denied if {

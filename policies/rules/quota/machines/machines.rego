@@ -23,7 +23,7 @@
 #     - {type: "gcp:container/nodePool:NodePool", path: /nodeConfig/machineType}
 #     - {type: "gpuyard:index:NodeInventory", path: /machine}
 #     - {type: "kubernetes:cloud.google.com/*:ComputeClass", path: /spec/priorities/*/machineType}
-#     - {type: "kubernetes:karpenter.sh/*:NodePool", path: /spec/template/spec/requirements/*/values}
+#     - {type: "kubernetes:karpenter.sh/*:NodePool", path: /spec/template/spec/requirements/*/values, fires: true}
 #   frameworks:
 #     - "OWASP Top 10 for LLM Applications 2025: LLM10 Unbounded Consumption"
 #   remediation: Use a machine of the list, or have the platform's owner add it to `machines` in the limits.
@@ -37,8 +37,25 @@ deny contains {"urn": use.urn, "path": use.path, "message": message} if {
 	is_string(machine)
 	allowed := input.limits.machines
 	not match.one_of(allowed, machine)
-	message := sprintf("machine %v is not allowed in %v: allowed are %v", [machine, input.environment, concat(", ", allowed)])
+	message := sprintf("machine %v is not allowed in %v: allowed are %v", [machine, input.environment, concat(", ", nearest(machine, allowed))])
 }
+
+# Only of the machines' requirement it matters that its values are not known: zones may be.
+deny contains {"urn": pool.urn, "path": path, "message": message, "rests_on": [path]} if {
+	some pool in input.objects["NodePool.karpenter.sh"]
+	some path, machines in karpenter(pool)
+	not all_known(machines)
+	message := "the machines that Karpenter may choose are not known"
+}
+
+# A list of all clouds' machines hides the few that the reader may choose from.
+nearest(machine, allowed) := same if {
+	same := [pattern | some pattern in allowed; style(pattern) == style(machine)]
+	count(same) > 0
+} else := allowed
+
+# How clouds write names: EC2's have a dot, Compute Engine's begin with a series such as e2- or c3d-.
+style(name) := {"dot": contains(name, "."), "series": regex.match("^[a-z]+[0-9]+[a-z]*-", name)}
 
 # Types that name their machine in one input.
 single := {
@@ -93,17 +110,11 @@ uses contains {"urn": cluster.urn, "path": sprintf("/nodePools/%v/nodeConfig/mac
 	machine := object.get(pool, ["nodeConfig", "machineType"], null)
 }
 
-uses contains {"urn": pool.urn, "path": path, "machine": machine} if {
+uses contains {"urn": pool.urn, "path": sprintf("%v/%v", [path, i]), "machine": machine} if {
 	some pool in input.objects["NodePool.karpenter.sh"]
-	requirements := object.get(pool.body, ["spec", "template", "spec", "requirements"], [])
-	is_array(requirements)
-	some i, requirement in requirements
-	is_object(requirement)
-	requirement.key == "node.kubernetes.io/instance-type"
-	requirement.operator == "In"
-	is_array(requirement.values)
-	some j, machine in requirement.values
-	path := sprintf("%v/spec/template/spec/requirements/%v/values/%v", [pool.path, i, j])
+	some path, machines in karpenter(pool)
+	is_array(machines)
+	some i, machine in machines
 }
 
 uses contains {"urn": class.urn, "path": path, "machine": machine} if {
@@ -114,4 +125,20 @@ uses contains {"urn": class.urn, "path": path, "machine": machine} if {
 	is_object(priority)
 	machine := priority.machineType
 	path := sprintf("%v/spec/priorities/%v/machineType", [class.path, i])
+}
+
+# By path, the lists of machines from which a NodePool chooses; null is a list that is not known.
+karpenter(pool) := {path: object.get(requirement, "values", null) |
+	requirements := object.get(pool.body, ["spec", "template", "spec", "requirements"], [])
+	is_array(requirements)
+	some i, requirement in requirements
+	is_object(requirement)
+	requirement.key == "node.kubernetes.io/instance-type"
+	requirement.operator == "In"
+	path := sprintf("%v/spec/template/spec/requirements/%v/values", [pool.path, i])
+}
+
+all_known(machines) if {
+	is_array(machines)
+	not null in machines
 }

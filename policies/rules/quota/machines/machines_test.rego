@@ -69,6 +69,37 @@ test_karpenter_is_judged if {
 	}
 }
 
+karpenter(requirement) := {"NodePool.karpenter.sh": [{
+	"urn": "u",
+	"path": "",
+	"body": {"spec": {"template": {"spec": {"requirements": [requirement]}}}},
+}]}
+
+test_machines_of_karpenter_that_are_not_known_are_denied_and_other_values_are_not if {
+	key := "node.kubernetes.io/instance-type"
+	path := "/spec/template/spec/requirements/0/values"
+	denied({}, karpenter({"key": key, "operator": "In"})) == {path}
+	denied({}, karpenter({"key": key, "operator": "In", "values": ["g6.xlarge", null]})) == {path}
+	denied({}, karpenter({"key": "topology.kubernetes.io/zone", "operator": "In", "values": [null]})) == set()
+	denied({}, karpenter({"key": key, "operator": "NotIn", "values": [null]})) == set()
+}
+
+message(machine, allowed) := finding.message if {
+	some finding in machines.deny with input as {
+		"environment": "production",
+		"limits": {"machines": allowed},
+		"by_type": of("gpuyard:index:NodeInventory", {"machine": machine}),
+	}
+}
+
+test_the_message_names_machines_of_the_same_cloud if {
+	allowed := ["m7i.*", "g6.*", "e2-standard-*", "g2-standard-*", "onprem-cpu", "dgx-h100"]
+	endswith(message("p5.48xlarge", allowed), "allowed are m7i.*, g6.*")
+	endswith(message("a3-highgpu-8g", allowed), "allowed are e2-standard-*, g2-standard-*")
+	endswith(message("dgx-b200", allowed), "allowed are onprem-cpu, dgx-h100")
+	endswith(message("p5.48xlarge", ["onprem-cpu"]), "allowed are onprem-cpu")
+}
+
 test_a_compute_class_is_judged if {
 	body := {"spec": {"priorities": [{"machineType": "g2-standard-4"}, {"machineType": "a3-highgpu-8g"}, {"spot": true}]}}
 	denied({}, {"ComputeClass.cloud.google.com": [{"urn": "u", "path": "", "body": body}]}) == {

@@ -3,7 +3,7 @@
 # description: >-
 #   An autoscaler grows to its maximum without asking anybody, so the maximum is what counts, not today's nodes. A limit
 #   for all accelerators of a stack, and one for each model, keep a typing error or a runaway job from taking a whole
-#   quota.
+#   quota. What cannot be counted would count as nothing, so it is denied too.
 # custom:
 #   id: Q4
 #   severity: high
@@ -13,16 +13,20 @@
 #   reads:
 #     - {type: "aws:eks/nodeGroup:NodeGroup", path: /instanceTypes}
 #     - {type: "aws:eks/nodeGroup:NodeGroup", path: /scalingConfig/maxSize}
+#     - {type: "gcp:container/cluster:Cluster", path: /initialNodeCount, fires: true}
+#     - {type: "gcp:container/cluster:Cluster", path: /nodeConfig/machineType}
 #     - {type: "gcp:container/nodePool:NodePool", path: /autoscaling/maxNodeCount}
 #     - {type: "gcp:container/nodePool:NodePool", path: /autoscaling/totalMaxNodeCount}
-#     - {type: "gcp:container/nodePool:NodePool", path: /nodeConfig/guestAccelerators/*/count}
+#     - {type: "gcp:container/nodePool:NodePool", path: /initialNodeCount, fires: true}
 #     - {type: "gcp:container/nodePool:NodePool", path: /nodeConfig/machineType}
 #     - {type: "gcp:container/nodePool:NodePool", path: /nodeCount}
 #     - {type: "gpuyard:index:NodeInventory", path: /count}
 #     - {type: "gpuyard:index:NodeInventory", path: /machine}
 #   frameworks:
 #     - "OWASP Top 10 for LLM Applications 2025: LLM10 Unbounded Consumption"
-#   remediation: Lower the maximum of the node groups, or have the platform's owner raise `accelerators` in the limits.
+#   remediation: >-
+#     Lower the maximum of the node groups, or have the platform's owner raise `accelerators` in the limits. Where a
+#     group cannot be counted, use a machine that the catalogue has, or add it there with its source.
 package gpuyard.rules.quota.max_accelerators
 
 deny contains {"urn": input.urn, "path": "/capacity/total", "message": message} if {
@@ -30,7 +34,12 @@ deny contains {"urn": input.urn, "path": "/capacity/total", "message": message} 
 	is_number(total)
 	limit := input.limits.accelerators.max
 	total > limit
-	message := sprintf("the node groups may grow to %v accelerators, and %v allows %v a stack", [total, input.environment, limit])
+	message := sprintf("the node groups may grow to %v accelerators%v, and %v allows %v a stack", [
+		total,
+		listed([group | some group in counted]),
+		input.environment,
+		limit,
+	])
 }
 
 deny contains {"urn": input.urn, "path": sprintf("/capacity/accelerators/%v", [model]), "message": message} if {
@@ -40,5 +49,52 @@ deny contains {"urn": input.urn, "path": sprintf("/capacity/accelerators/%v", [m
 	some pattern, limit in input.limits.accelerators.models
 	glob.match(pattern, ["/"], model)
 	total > limit
-	message := sprintf("the node groups may grow to %v of %v, and %v allows %v a stack", [total, model, input.environment, limit])
+	message := sprintf("the node groups may grow to %v of %v%v, and %v allows %v a stack", [
+		total,
+		model,
+		listed([group | some group in counted; group.accelerator == model]),
+		input.environment,
+		limit,
+	])
 }
+
+deny contains {"urn": group.urn, "path": group.machine_path, "message": message} if {
+	some group in uncounted
+	is_string(group.machine)
+	object.get(group, "accelerators_a_node", null) == null
+	object.get(group, ["nodes", "max"], 1) != 0
+	message := sprintf("machine %v is not in the catalogue, so the accelerators of group %v cannot be counted", [
+		group.machine,
+		group.name,
+	])
+}
+
+deny contains {"urn": group.urn, "path": "", "message": message, "rests_on": counts} if {
+	some group in uncounted
+	group.accelerators_a_node > 0
+	message := sprintf("the number of nodes of group %v is not known, so its accelerators cannot be counted", [group.name])
+}
+
+# Where the clouds say how many nodes there are.
+counts := ["/autoscaling", "/count", "/initialNodeCount", "/nodeCount", "/scalingConfig"]
+
+groups := [group |
+	is_array(input.capacity.groups)
+	some group in input.capacity.groups
+	is_object(group)
+]
+
+counted := [group |
+	some group in groups
+	object.get(group, ["accelerators", "max"], 0) > 0
+]
+
+uncounted := [group |
+	some group in groups
+	object.get(group, ["accelerators", "max"], null) == null
+]
+
+# The groups that add up: ` (l4 12, h100 16)`.
+listed(adding) := "" if count(adding) == 0
+
+else := sprintf(" (%v)", [concat(", ", [sprintf("%v %v", [group.name, group.accelerators.max]) | some group in adding])])

@@ -20,7 +20,10 @@
 #     - {type: pod, path: /ephemeralContainers/*/args}
 #     - {type: pod, path: /ephemeralContainers/*/command}
 #     - {type: pod, path: /ephemeralContainers/*/env/*/value}
+#     - {type: "kubernetes:*", path: /spec/jobTemplate/spec/template/metadata/annotations}
+#     - {type: "kubernetes:*", path: /spec/template/metadata/annotations}
 #     - {type: "kubernetes:core/v1:ConfigMap", path: /data}
+#     - {type: "kubernetes:core/v1:Pod", path: /metadata/annotations}
 #     - {type: "kubernetes:helm.sh/*:*", path: /values}
 #     - {type: "aws:ec2/instance:Instance", path: /userData}
 #     - {type: "aws:ec2/instance:Instance", path: /userDataBase64}

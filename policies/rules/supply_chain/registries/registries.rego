@@ -40,15 +40,17 @@ images := {item.image | some item in input.pods[_].containers} | {item.image | s
 
 messages[image] := sprintf("image %v %v", [image.reference, concat(", and ", found)]) if {
 	some image in images
-	found := problems(image)
+	found := array.concat(age(image), origin(image))
 	count(found) > 0
 }
 
-problems(image) := array.concat(origin(image), age(image))
-
 origin(image) := [] if allowed(image)
 
-else := [sprintf("comes from %v, which no allowed registry holds", [image.repository])]
+else := [sprintf("comes from %v: %v allows %v", [
+	image.repository,
+	input.environment,
+	concat(", ", input.limits.registries),
+])]
 
 age(image) := [] if image.digest != ""
 

@@ -3,6 +3,7 @@ package gpuyard.rules.supply_chain.registries_test
 import data.gpuyard.rules.supply_chain.registries
 
 stack(images) := {
+	"environment": "production",
 	"limits": {"registries": ["nvcr.io/nvidia/", "docker.io/vllm/", "ghcr.io/acme", "docker.io/library/busybox"]},
 	"pods": [{"urn": "u", "containers": [{"path": sprintf("/%v", [i]), "image": given} | some i, given in images]}],
 	"releases": [],
@@ -46,7 +47,10 @@ test_latest_is_denied_by_name_and_by_silence if {
 
 test_one_image_gives_one_finding_that_says_all if {
 	messages := {finding.message | some finding in registries.deny} with input as stack([image("evil/a", "", "")])
-	messages == {"image evil/a comes from evil/a, which no allowed registry holds, and has no tag, which means latest"}
+	messages == {concat(" ", [
+		"image evil/a has no tag, which means latest, and comes from evil/a: production allows",
+		"nvcr.io/nvidia/, docker.io/vllm/, ghcr.io/acme, docker.io/library/busybox",
+	])}
 }
 
 test_values_of_a_chart_are_judged_but_may_leave_the_tag_to_it if {
