@@ -18,7 +18,7 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-from gpuyard.review.program import find_project, record_program
+from gpuyard.review.program.record import find_project, record_program
 
 SMALL, LARGE = 1_000, 10_000
 

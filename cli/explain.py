@@ -13,11 +13,11 @@ from rich.text import Text
 
 from gpuyard.cli.output import emit, for_terminal
 from gpuyard.cli.stacks import program_option
-from gpuyard.review import rules
 from gpuyard.review.errors import InputError
-from gpuyard.review.evaluate import find_policies
-from gpuyard.review.project import find_project
-from gpuyard.review.rules import Rule
+from gpuyard.review.evaluation import rules
+from gpuyard.review.evaluation.evaluate import find_policies
+from gpuyard.review.evaluation.rules import Rule
+from gpuyard.review.program.project import find_project
 
 
 @click.command(short_help="What a rule demands, why, and what to do.")

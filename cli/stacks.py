@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from gpuyard.cli.problems import FailedError, Problem, joined
-from gpuyard.review import stackfile
 from gpuyard.review.errors import GateError, InputError
-from gpuyard.review.evaluate import Policies, find_policies
-from gpuyard.review.program import TIMEOUT_SECONDS, Project, find_project, record_program
+from gpuyard.review.evaluation.evaluate import Policies, find_policies
+from gpuyard.review.program import stackfile
+from gpuyard.review.program.record import TIMEOUT_SECONDS, Project, find_project, record_program
 from gpuyard.review.recording import Recording
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ import pulumi
 from pulumi.runtime import settings
 
 from gpuyard.review import recording as recordings
-from gpuyard.review.evaluate import find_policies
-from gpuyard.review.findings import Finding
+from gpuyard.review.evaluation.evaluate import find_policies
+from gpuyard.review.evaluation.findings import Finding
 from gpuyard.review.judge import Review, judge
 from gpuyard.review.recording import Recording
 

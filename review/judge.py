@@ -8,8 +8,8 @@ from gpuyard.review import document as documents
 from gpuyard.review.capacity import capacity
 from gpuyard.review.cost import cost
 from gpuyard.review.document import Document
-from gpuyard.review.evaluate import Policies, environment_of, evaluate
-from gpuyard.review.findings import Finding
+from gpuyard.review.evaluation.evaluate import Policies, environment_of, evaluate
+from gpuyard.review.evaluation.findings import Finding
 from gpuyard.review.node_groups import node_groups
 from gpuyard.review.recording import Recording
 from gpuyard.review.unseen import Unseen, unseen

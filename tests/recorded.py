@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from gpuyard.review.program import Project, find_project, record_program
+from gpuyard.review.program.record import Project, find_project, record_program
 from gpuyard.review.recording import Recording, Resource
 
 PROGRAMS = Path(__file__).parent / "programs"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from gpuyard.review.evaluate import find_policies
+from gpuyard.review.evaluation.evaluate import find_policies
 from gpuyard.review.judge import Review, judge
-from gpuyard.review.program import find_project, record_program
+from gpuyard.review.program.record import find_project, record_program
 
 ROOT = Path(__file__).parents[1]
 DATE = "2026-11-30"

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from gpuyard.components.stack import stack_schema
-from gpuyard.review import rules as policies
-from gpuyard.review.evaluate import find_policies
-from gpuyard.review.rules import Rule
+from gpuyard.review.evaluation import rules as policies
+from gpuyard.review.evaluation.evaluate import find_policies
+from gpuyard.review.evaluation.rules import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"

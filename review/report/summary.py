@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard.review.findings import Finding
+from gpuyard.review.evaluation.findings import Finding
 
 STACK = "pulumi:pulumi:Stack"
 PROVIDER = "pulumi:providers:"

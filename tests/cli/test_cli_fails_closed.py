@@ -33,7 +33,9 @@ def test_no_rules_are_no_pass(tmp_path: Path) -> None:
     (where / "policies" / "rules").mkdir(parents=True)
     (tmp_path / "none").mkdir()
     (tmp_path / "none" / "limits").symlink_to(Path(*policies.__path__) / "limits")
-    packaged = patched(f"import gpuyard.review.evaluate as e; e.files = lambda _: {str(tmp_path / 'none')!r}")
+    packaged = patched(
+        f"import gpuyard.review.evaluation.evaluate as e; e.files = lambda _: {str(tmp_path / 'none')!r}"
+    )
     assert "no rule is found" in undecided(gpuyard("review", "--program", where, command=packaged))
 
 
@@ -77,7 +79,7 @@ def test_an_opa_that_takes_the_connection_and_never_answers_is_no_pass(tmp_path:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        impatient = patched("import gpuyard.review.engines as e; e.START_SECONDS = 0.5")
+        impatient = patched("import gpuyard.review.evaluation.engines as e; e.START_SECONDS = 0.5")
         where = program(tmp_path, CONFIG_MAP)
         error = undecided(gpuyard("review", "--program", where, command=impatient, OPA_URL=url))
     assert "timed out" in error

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from gpuyard.review import rules
-from gpuyard.review.evaluate import find_policies
-from gpuyard.review.findings import Finding
+from gpuyard.review.evaluation import rules
+from gpuyard.review.evaluation.evaluate import find_policies
+from gpuyard.review.evaluation.findings import Finding
 from gpuyard.review.judge import Review, judge
-from gpuyard.review.program import find_project, record_program
-from gpuyard.review.stackfile import stacks
+from gpuyard.review.program.record import find_project, record_program
+from gpuyard.review.program.stackfile import stacks
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "refused"
 NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name[0] not in "._")

@@ -12,11 +12,11 @@ import pytest
 from raw_programs import PROGRAMS
 from refused_programs import BROKEN
 
-from gpuyard.review import limits
-from gpuyard.review.engines import Embedded, OpaServer, started_opa
-from gpuyard.review.evaluate import find_policies
-from gpuyard.review.prepare import prepare
-from gpuyard.review.rules import RuleSet, load
+from gpuyard.review.evaluation import limits
+from gpuyard.review.evaluation.engines import Embedded, OpaServer, started_opa
+from gpuyard.review.evaluation.evaluate import find_policies
+from gpuyard.review.evaluation.prepare import prepare
+from gpuyard.review.evaluation.rules import RuleSet, load
 
 Json = dict[str, Any]
 Path_ = tuple[str | int, ...]

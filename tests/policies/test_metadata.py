@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gpuyard.review.rules import Read, Rule, load, metadata
+from gpuyard.review.evaluation.rules import Read, Rule, load, metadata
 
 POLICIES = Path(__file__).parent.parent.parent / "policies"
 RULES = load([POLICIES]).rules

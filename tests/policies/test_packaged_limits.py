@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gpuyard import catalogue
-from gpuyard.review import limits
+from gpuyard.review.evaluation import limits
 
 FOLDER = Path(__file__).parent.parent.parent / "policies" / "limits"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml") if path.name != limits.ENVIRONMENTS)

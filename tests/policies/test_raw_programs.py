@@ -11,7 +11,7 @@ from documents import document, kubernetes, pod_spec, resource, workload
 from raw_programs import PROGRAMS, TAGS, named, named_aws, raw_gcp, tenant, unknown, untagged
 from refused_programs import HUGGING_FACE, group
 
-from gpuyard.review.evaluate import Verdict, evaluate, find_policies
+from gpuyard.review.evaluation.evaluate import Verdict, evaluate, find_policies
 
 Json = dict[str, Any]
 

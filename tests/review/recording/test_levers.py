@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from recorded import record, write
 
-from gpuyard.review.program import ProgramError
+from gpuyard.review.program.record import ProgramError
 from gpuyard.review.recording import levers, loop, shortcuts
 from gpuyard.review.recording.session import Session
 

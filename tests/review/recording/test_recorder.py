@@ -8,7 +8,7 @@ import pytest
 from recorded import PROGRAMS, by_name, record, write
 
 from gpuyard.review import document
-from gpuyard.review.program import find_project
+from gpuyard.review.program.record import find_project
 from gpuyard.review.recording import Recording, Resource
 
 STACK = "urn:pulumi:dev::everything::pulumi:pulumi:Stack::everything-dev"

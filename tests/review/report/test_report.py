@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from gpuyard.review.findings import Finding
+from gpuyard.review.evaluation.findings import Finding
 from gpuyard.review.judge import Review
 from gpuyard.review.report.json import to_json
 from gpuyard.review.report.markdown import to_markdown

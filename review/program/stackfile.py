@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpuyard.review import projectconfig
 from gpuyard.review.errors import InputError
-from gpuyard.review.goyaml import json_text
-from gpuyard.review.project import Project
+from gpuyard.review.program import projectconfig
+from gpuyard.review.program.goyaml import json_text
+from gpuyard.review.program.project import Project
+from gpuyard.review.program.yamlfile import load
 from gpuyard.review.recording.values import UNKNOWN
-from gpuyard.review.yamlfile import load
 
 PLATFORM = "gpuyard:platform"
 """The one key of a gpuyard stack."""

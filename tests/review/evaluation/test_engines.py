@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from gpuyard.review import engines
-from gpuyard.review.engines import Embedded, OpaServer, engine, started_opa
 from gpuyard.review.errors import GateError
-from gpuyard.review.rules import RuleSet
+from gpuyard.review.evaluation import engines
+from gpuyard.review.evaluation.engines import Embedded, OpaServer, engine, started_opa
+from gpuyard.review.evaluation.rules import RuleSet
 
 MAIN = """package gpuyard.main
 

@@ -10,11 +10,11 @@ from documents import document, kubernetes, pod_spec, resource, workload
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuyard.review.helm import release
-from gpuyard.review.images import image
-from gpuyard.review.objects import member, objects, pod_specs, pointer, steps
-from gpuyard.review.prepare import Prepared, prepare
-from gpuyard.review.rules import Refers
+from gpuyard.review.evaluation.helm import release
+from gpuyard.review.evaluation.images import image
+from gpuyard.review.evaluation.objects import member, objects, pod_specs, pointer, steps
+from gpuyard.review.evaluation.prepare import Prepared, prepare
+from gpuyard.review.evaluation.rules import Refers
 
 Json = dict[str, Any]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuyard.review.errors import InputError
-from gpuyard.review.yamlfile import load
+from gpuyard.review.program.yamlfile import load
 
 FILES = ("Pulumi.yaml", "Pulumi.yml")
 POETRY_SECONDS = 30

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gpuyard.review.objects import pointer, steps
-from gpuyard.review.prepare import Prepared
-from gpuyard.review.references import Steps
-from gpuyard.review.rules import Read, Rule
+from gpuyard.review.evaluation.objects import pointer, steps
+from gpuyard.review.evaluation.prepare import Prepared
+from gpuyard.review.evaluation.references import Steps
+from gpuyard.review.evaluation.rules import Read, Rule
 
 SKIP = "skip"
 """The level of what is neither denied nor warned of."""

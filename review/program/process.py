@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-CHILD = Path(__file__).resolve().parent / "recording" / "child.py"
+CHILD = Path(__file__).resolve().parents[1] / "recording" / "child.py"
 
 KEPT_BYTES = 16_384
 """The end of what a program prints that is kept, of each of its two streams."""

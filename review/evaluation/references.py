@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gpuyard.review.objects import Path, member, metadata, pointer
-from gpuyard.review.rules import Refers
+from gpuyard.review.evaluation.objects import Path, member, metadata, pointer
+from gpuyard.review.evaluation.rules import Refers
 
 Resource = Mapping[str, Any]
 Steps = tuple[str, ...]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gpuyard.review.errors import InputError
-from gpuyard.review.goyaml import json_text
-from gpuyard.review.project import Project
+from gpuyard.review.program.goyaml import json_text
+from gpuyard.review.program.project import Project
 
 _TYPES = ("string", "integer", "boolean", "array", "object")
 _NESTED = re.compile(r"[.\[]")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from documents import pod_spec, workload
 
-from gpuyard.review.masks import HIDDEN, Mask
-from gpuyard.review.objects import objects, pod_specs, pointer
-from gpuyard.review.plain_secrets import in_plain_text, tokens
+from gpuyard.review.evaluation.masks import HIDDEN, Mask
+from gpuyard.review.evaluation.objects import objects, pod_specs, pointer
+from gpuyard.review.evaluation.plain_secrets import in_plain_text, tokens
 
 Json = dict[str, Any]
 

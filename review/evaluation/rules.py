@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gpuyard.review.errors import GateError
-from gpuyard.review.goyaml import YamlError, parse
+from gpuyard.review.program.goyaml import YamlError, parse
 
 ENTRY = "main.rego"
 PACKAGE = "gpuyard"

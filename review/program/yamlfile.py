@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuyard.review.errors import InputError
-from gpuyard.review.goyaml import YamlError, parse
+from gpuyard.review.program.goyaml import YamlError, parse
 
 MAX_BYTES = 1_000_000
 """Looked at before anything is parsed."""

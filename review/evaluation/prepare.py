@@ -1,7 +1,7 @@
 """From a resource document to what rules read: `input`.
 
     urn, project, stack, environment, date    the stack; `urn` is its own
-    limits           of its environment, see review/limits.py
+    limits           of its environment, see review/evaluation/limits.py
     by_type          {type: [{urn, name, parent, inputs, unknown, default_tags, references}]}: all but Kubernetes
                      objects; `unknown` are the pointers to inputs that are not known
     objects          {"Deployment.apps": [{urn, path, api, name, namespace, patch, body, references}]}
@@ -25,12 +25,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard.review import objects as kubernetes
-from gpuyard.review.helm import release
-from gpuyard.review.objects import Json, Object, Path, metadata, pointer, steps
-from gpuyard.review.plain_secrets import in_plain_text
-from gpuyard.review.references import Part, References, Steps, name
-from gpuyard.review.rules import Refers
+from gpuyard.review.evaluation import objects as kubernetes
+from gpuyard.review.evaluation.helm import release
+from gpuyard.review.evaluation.objects import Json, Object, Path, metadata, pointer, steps
+from gpuyard.review.evaluation.plain_secrets import in_plain_text
+from gpuyard.review.evaluation.references import Part, References, Steps, name
+from gpuyard.review.evaluation.rules import Refers
 
 POD = "pod"
 """How METADATA names the spec of any pod."""

@@ -14,8 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from gpuyard.review.goyaml import parse
-from gpuyard.review.objects import HELM, Json, Object, Path, containers, member, metadata, pod_specs, pointer
+from gpuyard.review.evaluation.objects import HELM, Json, Object, Path, containers, member, metadata, pod_specs, pointer
+from gpuyard.review.program.goyaml import parse
 
 _PLACEHOLDER = re.compile(r"example|placeholder|change[-_]?me|(.)\1{7}", re.IGNORECASE)
 _LETTER_AND_DIGIT = re.compile(r"(?=.*[A-Za-z])(?=.*[0-9])")
@@ -64,7 +64,7 @@ class Tokens:
 @cache
 def tokens() -> Tokens:
     """Reads tokens.yaml, once."""
-    said: Any = parse(files("gpuyard.review").joinpath("tokens.yaml").read_text("utf-8"))
+    said: Any = parse(files("gpuyard.review.evaluation").joinpath("tokens.yaml").read_text("utf-8"))
     formats = tuple((row["name"], re.compile(row["pattern"])) for row in said["formats"])
     together = "|".join(row["pattern"] for row in said["formats"])
     return Tokens(

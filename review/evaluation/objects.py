@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard.review.images import image
+from gpuyard.review.evaluation.images import image
 
 PREFIX = "kubernetes:"
 CONTAINERS = ("containers", "initContainers", "ephemeralContainers")

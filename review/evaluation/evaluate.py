@@ -13,14 +13,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gpuyard.review import limits, rules
-from gpuyard.review.engines import Choice, engine
 from gpuyard.review.errors import GateError
-from gpuyard.review.findings import Finding, Status, order
-from gpuyard.review.masks import Mask
-from gpuyard.review.prepare import prepare
-from gpuyard.review.rules import Rule, RuleSet
-from gpuyard.review.undetermined import SKIP, settle
+from gpuyard.review.evaluation import limits, rules
+from gpuyard.review.evaluation.engines import Choice, engine
+from gpuyard.review.evaluation.findings import Finding, Status, order
+from gpuyard.review.evaluation.masks import Mask
+from gpuyard.review.evaluation.prepare import prepare
+from gpuyard.review.evaluation.rules import Rule, RuleSet
+from gpuyard.review.evaluation.undetermined import SKIP, settle
 
 _TEXTS = ("rule", "urn", "path", "message")
 

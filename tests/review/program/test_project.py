@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpuyard.review.errors import InputError
-from gpuyard.review.project import find_project
+from gpuyard.review.program.project import find_project
 
 
 def lay(folder: Path, settings: str, *, main: str = "__main__.py") -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuyard.review.goyaml import MAX_NODES, YamlError, json_text, parse
+from gpuyard.review.program.goyaml import MAX_NODES, YamlError, json_text, parse
 
 # What the Pulumi CLI's own code makes of `config: {p:k: <scalar>}`: the text that the SDK of a program gets, and the same
 # inside a structure where that differs. Printed by workspace.LoadProjectStackBytes and config.Map.Decrypt of

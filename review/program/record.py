@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gpuyard.review import process, stackfile
 from gpuyard.review.errors import InputError
-from gpuyard.review.project import Project, find_project
+from gpuyard.review.program import process, stackfile
+from gpuyard.review.program.project import Project, find_project
 from gpuyard.review.recording import Recording, Resource
 from gpuyard.review.recording.values import UNKNOWN, masked
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gpuyard.review.images import chart_image
-from gpuyard.review.objects import Json, Path, pointer
+from gpuyard.review.evaluation.images import chart_image
+from gpuyard.review.evaluation.objects import Json, Path, pointer
 
 _HOST = ("hostIPC", "hostNetwork", "hostPID")
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gpuyard.review.objects import member, steps
-from gpuyard.review.plain_secrets import tokens
+from gpuyard.review.evaluation.objects import member, steps
+from gpuyard.review.evaluation.plain_secrets import tokens
 
 HIDDEN = "(secret)"
 LONG = 4

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuyard.review import limits
 from gpuyard.review.errors import GateError, InputError
+from gpuyard.review.evaluation import limits
 
 ENVIRONMENTS = """strictest: production
 stacks: {dev: development}

@@ -13,11 +13,11 @@ from documents import document, kubernetes, pod_spec, resource, workload
 from raw_programs import raw_aws, raw_kubernetes
 from refused_programs import BROKEN, GITHUB, HUGGING_FACE
 
-from gpuyard.review import engines, evaluate, findings, rules
-from gpuyard.review.engines import started_opa
 from gpuyard.review.errors import GateError, InputError
-from gpuyard.review.evaluate import Policies, environment_of, find_policies
-from gpuyard.review.findings import Finding
+from gpuyard.review.evaluation import engines, evaluate, findings, rules
+from gpuyard.review.evaluation.engines import started_opa
+from gpuyard.review.evaluation.evaluate import Policies, environment_of, find_policies
+from gpuyard.review.evaluation.findings import Finding
 
 Json = dict[str, Any]
 
@@ -85,7 +85,7 @@ def test_a_program_adds_rules_and_replaces_limits(program: Path) -> None:
 
 
 def test_the_checkout_itself_is_not_loaded_twice() -> None:
-    root = Path(__file__).parent.parent.parent
+    root = Path(__file__).parents[3]
     assert find_policies(root).directories == PACKAGED.directories
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gpuyard.review.errors import GateError
-from gpuyard.review.rules import load, metadata
+from gpuyard.review.evaluation.rules import load, metadata
 
 MAIN = "package gpuyard.main\n"
 RULE = """# METADATA

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 import regorus
 
 from gpuyard.review.errors import GateError
-from gpuyard.review.rules import PACKAGE, RuleSet
+from gpuyard.review.evaluation.rules import PACKAGE, RuleSet
 
 Choice = Literal["auto", "embedded", "opa"]
 

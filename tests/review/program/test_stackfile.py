@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from recorded import write
 
-from gpuyard.review import stackfile
 from gpuyard.review.errors import InputError
-from gpuyard.review.project import Project
+from gpuyard.review.program import stackfile
+from gpuyard.review.program.project import Project
+from gpuyard.review.program.yamlfile import MAX_BYTES
 from gpuyard.review.recording.values import UNKNOWN
-from gpuyard.review.yamlfile import MAX_BYTES
 
 CIPHERTEXT = "v1:bm9uY2U=:Y2lwaGVydGV4dA=="
 
@@ -114,7 +114,7 @@ def test_a_wrong_stack_file_is_refused_with_the_place_and_the_remedy(tmp_path: P
 def test_more_than_a_megabyte_is_refused_before_it_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shop = project(tmp_path, "config: {}\n")
     (tmp_path / "Pulumi.dev.yaml").write_text("config:\n  a: " + "x" * MAX_BYTES + "\n")
-    monkeypatch.setattr("gpuyard.review.yamlfile.parse", lambda text: pytest.fail("it was parsed"))
+    monkeypatch.setattr("gpuyard.review.program.yamlfile.parse", lambda text: pytest.fail("it was parsed"))
     with pytest.raises(InputError, match="is over 1,000,000 bytes"):
         stackfile.read(shop, "dev")
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from recorded import PROGRAMS, inputs, record, write
 
-from gpuyard.review import document, process
-from gpuyard.review.program import ProgramError, find_project, record_program
+from gpuyard.review import document
+from gpuyard.review.program import process
+from gpuyard.review.program.record import ProgramError, find_project, record_program
 
 RESOURCE = 'import pulumi\npulumi.CustomResource("a:b:C", "it", {"x": 1})\n'
 CIPHERTEXT = "v1:bm9uY2U=:Y2lwaGVydGV4dA=="

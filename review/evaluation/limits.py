@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError, model_validator
 
-from gpuyard.review import yamlfile
 from gpuyard.review.errors import GateError, InputError
+from gpuyard.review.program import yamlfile
 
 ENVIRONMENTS = "environments.yaml"
 
