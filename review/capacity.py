@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gpuyard import catalogue
 from gpuyard.review.node_groups import NodeGroup, known_machine
 
 ACCELERATED = {
@@ -38,7 +39,7 @@ def capacity(groups: Sequence[NodeGroup], resources: Sequence[Mapping[str, Any]]
 
 def _line(group: NodeGroup) -> Json:
     machine = known_machine(group.machine)
-    each = machine.accelerators if machine else _guessed(group)
+    each, accelerator = _of_a_node(group, machine)
     nodes = {"min": group.minimum, "initial": group.initial, "max": group.maximum}
     accelerators = {bound: None if n is None or each is None else n * each for bound, n in nodes.items()}
     if group.taken:
@@ -49,12 +50,21 @@ def _line(group: NodeGroup) -> Json:
         "cloud": group.cloud,
         "machine": group.machine,
         "machine_path": group.machine_path,
-        "accelerator": machine.accelerator if machine else None,
+        "accelerator": accelerator,
         "resource": machine.resource if machine else None,
         "accelerators_a_node": each,
         "nodes": nodes,
         "accelerators": accelerators,
     }
+
+
+def _of_a_node(group: NodeGroup, machine: catalogue.Machine | None) -> tuple[int | None, str | None]:
+    """How many accelerators a node has, and which."""
+    if machine and machine.accelerators:
+        return machine.accelerators, machine.accelerator
+    if group.attached:
+        return group.attached[1], group.attached[0]
+    return (0, None) if machine else (_guessed(group), None)
 
 
 def _guessed(group: NodeGroup) -> int | None:

@@ -48,6 +48,8 @@ class NodeGroup:
     """Machines of the reservation, charged while idle, where the program says how many."""
     usd_hour: float | None = None
     """Price of one owned or shared machine an hour, as its owner says."""
+    attached: tuple[str, int] | None = None
+    """Accelerators that the group adds to each machine, as GKE does to N1: type, and how many."""
     taken: tuple[int, int, int] | None = None
     """Accelerators that the program's endpoints take of shared nodes: least, at creation, most."""
 
@@ -126,7 +128,14 @@ def _gke(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
         initial=initial if initial is not None else minimum,
         maximum=maximum,
         reserved=_reserved_count(resource, by_urn) if reserved else None,
+        attached=_attached(config.get("guestAccelerators")),
     )
+
+
+def _attached(accelerators: Any) -> tuple[str, int] | None:
+    first = _mapping(accelerators[0]) if isinstance(accelerators, list) and accelerators else {}
+    kind, count = _text(first.get("type")), _number(first.get("count"))
+    return (kind, count) if kind and count else None
 
 
 def _inventory(resource: Resource) -> NodeGroup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuyard.review.capacity import capacity
 from gpuyard.review.node_groups import node_groups
 
 
@@ -127,3 +128,10 @@ def test_a_default_provider_takes_its_region_from_the_stacks_configuration() -> 
     found = node_groups([eks, gke], defaults)
     assert [group.region for group in found] == ["us-east-1", "us-central1"]
     assert found[1].maximum == 2, "one zone"
+
+
+def test_gpus_that_a_pool_adds_to_its_machines_count() -> None:
+    gpus = {"machineType": "n1-standard-8", "guestAccelerators": [{"type": "nvidia-tesla-t4", "count": 4}]}
+    (found,) = node_groups([resource(GKE, "t4", {"location": "us-central1-a", "nodeConfig": gpus, "nodeCount": 2})])
+    assert found.attached == ("nvidia-tesla-t4", 4)
+    assert capacity([found], [])["accelerators"] == {"nvidia-tesla-t4": 8}
