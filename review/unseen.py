@@ -21,6 +21,7 @@ class Unseen:
 
     urn: str
     what: str
+    """What makes it, such as chart keda."""
 
 
 def unseen(resources: Sequence[Mapping[str, Any]]) -> list[Unseen]:
@@ -31,8 +32,8 @@ def unseen(resources: Sequence[Mapping[str, Any]]) -> list[Unseen]:
 def _hidden(resource: Mapping[str, Any]) -> Iterator[Unseen]:
     urn, type_, inputs = resource["urn"], resource["type"], resource["inputs"]
     if type_ in CHARTS:
-        yield Unseen(urn, f"the objects that chart {inputs.get('chart') or '?'} renders")
+        yield Unseen(urn, f"chart {inputs.get('chart') or '?'}")
     elif any(inputs.get(key) for key in TEXTS.get(type_, ())):
-        yield Unseen(urn, f"the objects of {resource['name']}")
+        yield Unseen(urn, f"the manifests of {resource['name']}")
     elif resource.get("remote") and type_ not in TEXTS:
-        yield Unseen(urn, f"the resources of component {resource['name']}, which another program makes")
+        yield Unseen(urn, f"component {resource['name']} of another program")

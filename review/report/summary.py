@@ -69,6 +69,12 @@ def money(value: float | None) -> str:
     return "?" if value is None else f"${value:,.0f}"
 
 
+def priced(lines: Sequence[Mapping[str, Any]]) -> str:
+    """`, at prices of 2026-07-20`: how old the prices are that the lines count with."""
+    dates = sorted({line["date"] for line in lines if line["date"]})
+    return f", at prices of {' and '.join(dates)}" if dates else ""
+
+
 def span(bounds: Mapping[str, Any], unit: str = "") -> str:
     """`1 to 4`, or `3` where the bounds agree."""
     low, high = (("?" if bounds[key] is None else f"{bounds[key]:,}") for key in ("min", "max"))

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from gpuyard.review.document import Document
 from gpuyard.review.judge import Review
-from gpuyard.review.report.summary import by_rule, money, parts, place, span
+from gpuyard.review.report.summary import by_rule, money, parts, place, priced, span
 
 SEVERITY = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
 
@@ -42,8 +42,8 @@ def _sections(review: Review) -> list[RenderableType]:
     if review.findings:
         sections += ["", _findings(review)]
     if review.unseen:
-        hidden = "; ".join(dict.fromkeys(part.what for part in review.unseen))
-        sections += ["", Text.assemble(("Not judged  ", "bold"), (hidden, "dim"))]
+        hidden = ", ".join(dict.fromkeys(part.what for part in review.unseen))
+        sections += ["", Text.assemble(("Not judged", "bold"), (f"  what these make: {hidden}", "dim"))]
     return sections
 
 
@@ -66,7 +66,8 @@ def _created(resources: list[Any]) -> Table:
 
 def _node_groups(document: Any) -> Table:
     # Eight columns fit into 80 characters: there the market stands below its machine, the accelerator below its count.
-    table = _table("Costs a month", "group", "machine", "uses", ">nodes", ">USD/h", ">min", ">start", ">max")
+    title = f"Costs a month{priced(document['cost']['lines'])}"
+    table = _table(title, "group", "machine", "uses", ">nodes", ">USD/h", ">min", ">start", ">max")
     lines = {line["urn"]: line for line in document["capacity"]["groups"]}
     for line in document["cost"]["lines"]:
         group = lines[line["urn"]]

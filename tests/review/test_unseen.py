@@ -14,11 +14,11 @@ def resource(type_: str, inputs: dict[str, Any], **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("given", "what"),
     [
-        (resource("kubernetes:helm.sh/v3:Release", {"chart": "keda"}), "the objects that chart keda renders"),
-        (resource("kubernetes:helm.sh/v4:Chart", {"chart": None}), "the objects that chart ? renders"),
-        (resource("kubernetes:yaml/v2:ConfigGroup", {"yaml": "kind: Pod"}), "the objects of x"),
-        (resource("kubernetes:yaml/v2:ConfigFile", {"file": "a.yaml"}), "the objects of x"),
-        (resource("eks:index:Cluster", {}, remote=True), "the resources of component x, which another program makes"),
+        (resource("kubernetes:helm.sh/v3:Release", {"chart": "keda"}), "chart keda"),
+        (resource("kubernetes:helm.sh/v4:Chart", {"chart": None}), "chart ?"),
+        (resource("kubernetes:yaml/v2:ConfigGroup", {"yaml": "kind: Pod"}), "the manifests of x"),
+        (resource("kubernetes:yaml/v2:ConfigFile", {"file": "a.yaml"}), "the manifests of x"),
+        (resource("eks:index:Cluster", {}, remote=True), "component x of another program"),
     ],
 )
 def test_what_hides_resources_is_said(given: dict[str, Any], what: str) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -73,7 +74,7 @@ ADVICE = Finding("cost/tags", "low", "advisory", "undetermined", STACK, "", "not
 
 
 def review(*findings: Finding) -> Review:
-    return Review(DOCUMENT, list(findings), "an engine 1.0", [Unseen("urn:r", "the objects that chart x renders")])
+    return Review(DOCUMENT, list(findings), "an engine 1.0", [Unseen("urn:r", "chart x")])
 
 
 def printed(one: Review, width: int = 120) -> str:
@@ -154,6 +155,15 @@ def test_json_has_no_secret_value() -> None:
     assert json.loads(text)[0]["verdict"] == "may deploy"
 
 
+def test_reports_say_how_old_their_prices_are() -> None:
+    aged = deepcopy(DOCUMENT)
+    aged["cost"]["lines"] = [{**LINE, "date": "2026-07-30"}, {**LINE, "date": "2026-07-20"}, LINE]
+    one = Review(aged, [], "an engine 1.0", [])
+    for text in (printed(one), to_markdown([one])):
+        assert "at prices of 2026-07-20 and 2026-07-30" in text
+    assert "at prices of" not in printed(review()), "no price is known"
+
+
 def test_every_report_says_what_no_rule_has_judged() -> None:
     for text in (printed(review()), to_markdown([review()]), to_json([review()])):
-        assert "the objects that chart x renders" in text
+        assert "chart x" in text
