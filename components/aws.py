@@ -6,7 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-AccountId = Annotated[str, Field(pattern=r"^[0-9]{12}$")]
+from gpuyard.components.spec import pattern
+
+AccountId = Annotated[str, pattern(r"^[0-9]{12}$", "the twelve digits of the account, in quotes")]
 """The twelve digits of an AWS account, in quotes."""
 
 Region = Annotated[str, Field(pattern=r"^(af|ap|ca|eu|il|me|mx|sa|us)-[a-z]+-[0-9]$")]
@@ -15,7 +17,13 @@ Region = Annotated[str, Field(pattern=r"^(af|ap|ca|eu|il|me|mx|sa|us)-[a-z]+-[0-
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2}-[a-z]+-[0-9][a-g]$")]
 """An availability zone such as us-east-1a. Local zones and wavelength zones hold no control plane of EKS."""
 
-RoleArn = Annotated[str, Field(pattern=r"^arn:aws:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$")]
+RoleArn = Annotated[
+    str,
+    pattern(
+        r"^arn:aws:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$",
+        'the ARN of an IAM role, such as "arn:aws:iam::111122223333:role/platform"',
+    ),
+]
 """An IAM role such as arn:aws:iam::111122223333:role/platform, in quotes. Users and sessions are not taken."""
 
 

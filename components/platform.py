@@ -37,7 +37,7 @@ class Platform(pulumi.ComponentResource):
             endpoint: Endpoint(
                 endpoint,
                 part,
-                placement=spec.placement(part.on),
+                placement=spec.placement(part.on, part.tenant),
                 artifacts=spec.artifacts,
                 labels=labels(spec),
                 needs=[tenants[part.tenant], *shared],

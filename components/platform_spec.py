@@ -67,8 +67,11 @@ class PlatformSpec(Spec):
         """The machine of a group."""
         return catalogue.machine(self.node_groups[group].machine)
 
-    def placement(self, group: str) -> serving.Placement:
-        """A group, as an endpoint sees it."""
+    def placement(self, group: str, tenant: str) -> serving.Placement:
+        """A group, as an endpoint of a tenant sees it."""
+        share = self.tenants[tenant].accelerators.get(group)
+        endpoints = [e for e in self.endpoints.values() if (e.tenant, e.on) == (tenant, group)]
+        taken = sum(endpoint.replicas.max * endpoint.accelerators for endpoint in endpoints)
         return serving.Placement(
             group=group,
             machine=self.machine(group),
@@ -76,6 +79,7 @@ class PlatformSpec(Spec):
             selector=self.selector(group),
             region=self.region,
             prometheus=self.prometheus,
+            spare=max(share.most - taken, 0) if share else 0,
         )
 
     def _cluster_problems(self) -> Iterator[str]:
@@ -92,7 +96,7 @@ class PlatformSpec(Spec):
                 yield f"endpoints.{name}.tenant: there is no tenant {endpoint.tenant}: {_choices(self.tenants)}"
             elif endpoint.on not in self.node_groups:
                 yield f"endpoints.{name}.on: there is no node group {endpoint.on}: {_choices(self.node_groups)}"
-            elif problems := serving.problems(name, endpoint, self.placement(endpoint.on)):
+            elif problems := serving.problems(name, endpoint, self.placement(endpoint.on, endpoint.tenant)):
                 yield from problems
             else:
                 share = endpoint.tenant, endpoint.on

@@ -9,7 +9,20 @@ from pydantic import BaseModel, ConfigDict, Field
 Manifest = dict[str, Any]
 """One Kubernetes object as plain data."""
 
-Name = Annotated[str, Field(pattern=r"^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$")]
+HINTS: dict[str, str] = {}
+"""What to give, by the pattern that a text does not match: nobody learns it from a regular expression."""
+
+
+def pattern(regex: str, hint: str) -> Any:
+    """A field whose text matches a pattern; `hint` says what to give, for the message."""
+    HINTS[regex] = hint
+    return Field(pattern=regex)
+
+
+Name = Annotated[
+    str,
+    pattern(r"^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$", "at most 40 lower-case letters, digits and dashes, a letter first"),
+]
 """A map key that becomes a Kubernetes name: at most 40 lower-case letters, digits and dashes, a letter first."""
 
 LabelKey = Annotated[
@@ -20,7 +33,7 @@ LabelKey = Annotated[
 LabelValue = Annotated[str, Field(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$")]
 """A Kubernetes label value: at most 63 characters."""
 
-Quantity = Annotated[str, Field(pattern=r"^[1-9][0-9]*(Mi|Gi|Ti)$")]
+Quantity = Annotated[str, pattern(r"^[1-9][0-9]*(Mi|Gi|Ti)$", "an amount such as 200Gi")]
 """An amount of bytes in the binary units of Kubernetes, such as 200Gi."""
 
 GIB = 2**30
@@ -29,10 +42,10 @@ GIB = 2**30
 UNITS = {"Mi": 2**20, "Gi": GIB, "Ti": 2**40}
 """Bytes of the units that a Quantity has."""
 
-Cidr = Annotated[str, Field(pattern=r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$")]
+Cidr = Annotated[str, pattern(r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$", "an IPv4 network such as 10.40.0.0/16")]
 """An IPv4 network such as 10.40.0.0/16."""
 
-Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Usd = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 """US dollars."""
 
 

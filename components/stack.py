@@ -117,6 +117,14 @@ class OnPremPlatformSpec(ManagedPlatformSpec):
         """Who brings the driver."""
         return self.cluster.driver
 
+    def _cluster_problems(self) -> Iterator[str]:
+        yield from super()._cluster_problems()
+        owner: dict[str, str] = {}
+        for name, group in self.node_groups.items():
+            if twice := [node for node in group.names if owner.setdefault(node, name) != name]:
+                first = owner[twice[0]]
+                yield f"node_groups.{name}.names: {', '.join(twice)} of group {first}: name each node in one group"
+
 
 class ExistingPlatformSpec(PlatformSpec):
     """Endpoints on a cluster that others run: nothing cluster-wide is created."""

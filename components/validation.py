@@ -10,7 +10,7 @@ import pulumi
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from gpuyard.components.spec import Spec
+from gpuyard.components.spec import HINTS, Spec
 
 S = TypeVar("S", bound=Spec)
 
@@ -27,6 +27,7 @@ REMEDIES = {
     "bool_type": "give true or false, without quotes",
     "dict_type": "give a mapping of keys to values",
     "model_type": "give a mapping of keys to values",
+    "model_attributes_type": "give a mapping of keys to values, such as {kind: spot}",
     "list_type": "give a list",
 }
 
@@ -74,8 +75,10 @@ def _sentence(problem: ErrorDetails, value: Any, root: str) -> str:
     if kind == "union_tag_not_found":
         key = problem["ctx"]["discriminator"].replace("'", "")
         return f"{where}: {key} is missing: say which kind this is"
-    remedy = f": {REMEDIES[kind]}" if kind in REMEDIES else ""
-    return f"{where}: {_given(problem['input'], path)} given; {_lower(problem['msg'])}{remedy}"
+    given = f"{where}: {_given(problem['input'], path)} given"
+    if kind == "string_pattern_mismatch" and problem["ctx"]["pattern"] in HINTS:
+        return f"{given}: give {HINTS[problem['ctx']['pattern']]}"
+    return f"{given}: {REMEDIES[kind]}" if kind in REMEDIES else f"{given}; {_lower(problem['msg'])}"
 
 
 def _path(location: tuple[int | str, ...], value: Any, *, missing: bool) -> list[str]:

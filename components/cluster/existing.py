@@ -17,7 +17,7 @@ KubernetesVersion = Annotated[str, Field(pattern=r"^1\.[0-9]{2}$")]
 class KubeconfigSpec(Spec):
     """A cluster's address and who one is there, as kubectl has it."""
 
-    kubeconfig: Annotated[str, Field(min_length=1)] | None = None
+    kubeconfig: Annotated[str, Field(pattern=r"^[^\s:{}]+$")] | None = None
     """Path of a kubeconfig file on the machine that deploys; as kubectl finds it when left out. Its credentials never
     enter the stack's state."""
     context: Annotated[str, Field(min_length=1)]
@@ -31,7 +31,7 @@ class ClusterSpec(KubeconfigSpec):
 
     cloud: Literal["existing"]
     """A cluster that others run."""
-    prometheus: Annotated[str, Field(pattern=r"^https?://[^\s/]+(/\S*)?$")] | None = None
+    prometheus: Annotated[str, Field(pattern=r"^https?://[a-zA-Z0-9.-]+(:[0-9]{1,5})?(/[^\s@]*)?$")] | None = None
     """Address of the cluster's Prometheus, for autoscaling by load; without it an endpoint's replicas are fixed."""
 
 

@@ -55,7 +55,8 @@ class MonitoringSpec(Spec):
     thresholds: Thresholds = Thresholds()
     """Where the alerts begin."""
     runbooks: Annotated[str, Field(min_length=1)] = "docs/runbooks"
-    """Address below which an alert's runbook page is found; a path of gpuyard's repository when left out."""
+    """Address below which an alert's runbook page is found; a path of gpuyard's repository when left out. Give a
+    URL, or whoever is called at night cannot open it."""
     grafana: Name | None = None
     """Secret of the namespace monitoring with the keys admin-user and admin-password of Grafana's first account. Left
     out, no Grafana runs: one more login to guard, for what Prometheus answers too."""

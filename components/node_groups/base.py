@@ -63,7 +63,7 @@ class NodeGroupSpec(Spec):
     """Machines of one kind that scale as one."""
 
     machine: MachineName
-    """Machine type, as its cloud names it; `gpuyard machines` of the catalogue."""
+    """Machine type, as its cloud names it: one of catalogue/data/machines."""
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     """Labels of every node, beside those that gpuyard sets."""
 

@@ -29,9 +29,9 @@ class NodeGroupSpec(Inventory):
                 f"{'both names and selector are' if self.names else 'neither names nor selector is'} given: "
                 "list the nodes under names (gpuyard labels them), or give a selector of labels that they carry"
             )
-        if self.names and len(set(self.names)) != self.count:
+        if self.names and not len(self.names) == len(set(self.names)) == self.count:
             raise ValueError(
-                f"count is {self.count}, and {len(set(self.names))} different names are given: make them agree"
+                f"count is {self.count}, and {len(set(self.names))} different names are given: name each node once"
             )
         if self.labels and not self.names:
             raise ValueError("labels are given, but gpuyard labels only nodes that are named: list them under names")

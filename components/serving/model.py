@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from gpuyard.components.serving import template
-from gpuyard.components.spec import SecretKey, Spec
+from gpuyard.components.spec import SecretKey, Spec, pattern
 
 
 def _quoted(value: Any) -> Any:
@@ -28,7 +28,11 @@ def _referenced(value: Any) -> Any:
     return value
 
 
-Revision = Annotated[str, BeforeValidator(_quoted), Field(pattern=r"^[0-9a-f]{40}$")]
+Revision = Annotated[
+    str,
+    BeforeValidator(_quoted),
+    pattern(r"^[0-9a-f]{40}$", "the whole commit id, 40 digits, in quotes; a branch can move"),
+]
 """A full commit id of a model's repository: a branch or a tag can move under a running fleet."""
 
 Role = Annotated[

@@ -33,6 +33,8 @@ class Placement:
     prometheus: str | None = None
     """Address of the Prometheus that the autoscaler asks, and whose operator reads ServiceMonitors. None: there is
     neither, so no monitor is declared and replicas cannot follow the load."""
+    spare: int = 0
+    """Accelerators of the group that the tenant's quota has beyond what its endpoints take at the most."""
     priority_class: str | None = None
     """PriorityClass of the pods, where a quota is scoped to one."""
 
@@ -157,5 +159,5 @@ def _load(spec: EndpointSpec, placement: Placement) -> str | None:
         return None
     return (
         f"replicas: min {spec.replicas.min} and max {spec.replicas.max} differ, but no Prometheus is known that could "
-        "measure the load: make them equal, or say where the cluster's Prometheus is"
+        "measure the load: make them equal, add monitoring, or say where an existing cluster has its Prometheus"
     )

@@ -41,7 +41,8 @@ def deployment(
     times = sizing.budget(spec, engine)
     # A surge needs free accelerators. Where the group has none left at its largest, a replica goes before one comes.
     a_node = placement.machine.accelerators // spec.accelerators
-    surge = a_node * placement.nodes > spec.replicas.max
+    # One more replica for the time of a rollout needs a place on the nodes and in the tenant's quota.
+    surge = a_node * placement.nodes > spec.replicas.max and placement.spare >= spec.accelerators
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",

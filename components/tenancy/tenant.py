@@ -68,7 +68,8 @@ class TenantSpec(Spec):
     viewers: list[GroupName] = Field(default_factory=list)
     """Groups whose people only look."""
     accelerators: dict[Name, ShareSpec] = Field(default_factory=dict)
-    """The tenant's share of each node group. It gets no accelerator of a group that is not named."""
+    """The tenant's share of each node group. Groups whose accelerators share a resource name, as all of NVIDIA's do,
+    are capped as one sum: the namespace's quota cannot tell them apart."""
     monthly_budget: Usd
     """What the tenant's accelerators may cost a month, borrowed ones included."""
     cpu: PositiveInt | None = None

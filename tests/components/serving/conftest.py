@@ -71,7 +71,7 @@ def on() -> Callable[..., Placement]:
             "region": "us-east-1",
             "prometheus": PROMETHEUS,
         }
-        return Placement(**{**fields, **changes})
+        return Placement(**{"spare": 8, **fields, **changes})
 
     return place
 

@@ -250,12 +250,15 @@ def test_a_pod_is_not_killed_while_its_server_drains(
 
 
 @pytest.mark.parametrize(
-    ("nodes", "strategy"), [(2, {"maxSurge": 0, "maxUnavailable": 1}), (3, {"maxSurge": 1, "maxUnavailable": 0})]
+    ("nodes", "spare", "surge"),
+    [(3, 4, 1), (2, 4, 0), (3, 3, 0), (3, 0, 0)],
+    ids=["room on both", "none on the nodes", "too little of the quota", "none of the quota"],
 )
-def test_a_rollout_surges_only_where_the_group_has_room(
-    llama: Make, on: On, objects: Objects, nodes: int, strategy: dict[str, int]
+def test_a_rollout_surges_only_where_nodes_and_quota_have_room(
+    llama: Make, on: On, objects: Objects, nodes: int, spare: int, surge: int
 ) -> None:
-    found = objects("x", llama(), on("p5.48xlarge", nodes=nodes))
+    found = objects("x", llama(), on("p5.48xlarge", nodes=nodes, spare=spare))
+    strategy = {"maxSurge": surge, "maxUnavailable": 1 - surge}
     assert found["Deployment"]["spec"]["strategy"]["rollingUpdate"] == strategy
 
 
