@@ -64,7 +64,6 @@ def _explanation(rule: Rule) -> Text:
     text.append(Text.assemble(("What to do: ", "bold"), f"{rule.remediation.strip()}\n"))
     unknown = {"deny": "denies", "warn": "warns", "skip": "says nothing"}[rule.on_unknown]
     text.append(f"While a value that it reads is unknown, it {unknown}. ")
-    text.append("It can be waived.\n" if rule.waivable else "It cannot be waived.\n")
     for name, values in (("Frameworks", rule.frameworks), ("CVEs", rule.cves)):
         if values:
             text.append(f"{name}: {', '.join(values)}\n")

@@ -13,6 +13,9 @@ from gpuyard.review.node_groups import NodeGroup, known_machine
 HOURS_A_MONTH = 730
 """A twelfth of a year of 8,760 hours, as the clouds' own calculators count."""
 
+UPPER_BOUND = "; on demand, as an upper bound"
+"""Ends the source of a spot price that is not known itself."""
+
 BOUNDS = ("min", "initial", "max")
 
 Json = dict[str, Any]
@@ -59,6 +62,7 @@ def _line(group: NodeGroup) -> Json:
         "usd_hour": price.usd_hour if price else None,
         "source": price.source if price else None,
         "date": price.date if price else None,
+        "upper_bound": bool(price and price.source.endswith(UPPER_BOUND)),
         "accelerators_a_node": each,
         "nodes": nodes,
         "gpu_hours": {bound: None if n is None else n * HOURS_A_MONTH for bound, n in accelerators.items()},
@@ -97,7 +101,7 @@ def _price(group: NodeGroup) -> catalogue.Price | None:
     if found is None and market == "spot":
         # Spot is never dearer: EC2's default maximum is the on-demand price, Compute Engine's spot is a discount on it.
         bound = catalogue.price(group.cloud, group.region, group.machine, "on_demand")
-        return replace(bound, source=f"{bound.source}; on demand, as an upper bound") if bound else None
+        return replace(bound, source=f"{bound.source}{UPPER_BOUND}") if bound else None
     return found
 
 

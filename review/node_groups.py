@@ -7,7 +7,7 @@ groups, single instances, and nodes that Karpenter or GKE provisions by itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuyard import catalogue
@@ -58,7 +58,17 @@ def node_groups(resources: Sequence[Resource], defaults: Mapping[str, Any] | Non
     """Every node group of the document, in the order of the document. `defaults` are its default providers."""
     # A default provider is no resource of the recording: it goes by the name of its package.
     by_urn = {**(defaults or {}), **{resource["urn"]: resource for resource in resources}}
-    return [found for resource in resources for found in _read(resource, by_urn)]
+    return [_held(found, resources) for resource in resources for found in _read(resource, by_urn)]
+
+
+def _held(group: NodeGroup, resources: Sequence[Resource]) -> NodeGroup:
+    """The group with no fewer nodes than the program's endpoints keep busy: the scaler cannot go below that."""
+    machine = known_machine(group.machine)
+    if not machine or not machine.accelerators or None in (group.minimum, group.initial, group.maximum):
+        return group
+    least = sum(taken[0] for r in resources if (taken := _taken(r, group.name)))
+    nodes = min(-(-least // machine.accelerators), group.maximum or 0)
+    return replace(group, minimum=max(group.minimum or 0, nodes), initial=max(group.initial or 0, nodes))
 
 
 def _read(resource: Resource, by_urn: Mapping[str, Resource]) -> Iterator[NodeGroup]:
@@ -156,12 +166,8 @@ def _inventory(resource: Resource) -> NodeGroup:
 
 
 def _shared(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
-    taken = [0, 0, 0]
-    for endpoint in (r["inputs"] for r in by_urn.values() if r["type"] == ENDPOINT):
-        if endpoint.get("on") == resource["name"]:
-            replicas, each = _mapping(endpoint.get("replicas")), _number(endpoint.get("tensor_parallel")) or 1
-            least, most = _number(replicas.get("min")) or 0, _number(replicas.get("max")) or 0
-            taken = [taken[0] + least * each, taken[1] + least * each, taken[2] + most * each]
+    taken = [found for r in by_urn.values() if (found := _taken(r, resource["name"]))]
+    least, most = sum(low for low, _ in taken), sum(high for _, high in taken)
     return NodeGroup(
         urn=resource["urn"],
         name=resource["name"],
@@ -174,8 +180,16 @@ def _shared(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
         initial=None,
         maximum=None,
         usd_hour=_price(resource),
-        taken=(taken[0], taken[1], taken[2]),
+        taken=(least, least, most),
     )
+
+
+def _taken(resource: Resource, group: str) -> tuple[int, int] | None:
+    """Accelerators of a group that an endpoint takes, at the least and at the most."""
+    if resource.get("type") != ENDPOINT or resource["inputs"].get("on") != group:
+        return None
+    replicas, each = _mapping(resource["inputs"].get("replicas")), _number(resource["inputs"].get("tensor_parallel"))
+    return tuple((_number(replicas.get(bound)) or 0) * (each or 1) for bound in ("min", "max"))  # type: ignore[return-value]
 
 
 def _price(resource: Resource) -> float | None:

@@ -14,6 +14,21 @@ TEXTS = {
 }
 """Types whose objects the engine makes by itself, and the inputs that it reads them from."""
 
+MACHINES = (
+    "aws:autoscaling/group:Group",
+    "aws:ec2/fleet:Fleet",
+    "aws:ec2/instance:Instance",
+    "aws:ec2/spotFleetRequest:SpotFleetRequest",
+    "aws:sagemaker/endpointConfiguration:EndpointConfiguration",
+    "gcp:compute/instance:Instance",
+    "gcp:compute/instanceGroupManager:InstanceGroupManager",
+    "gcp:compute/regionInstanceGroupManager:RegionInstanceGroupManager",
+)
+"""Machines that are not a node group of a managed cluster."""
+
+OTHERS = ("aws:cloudformation/", "aws-native:", "command:", "docker:", "pulumi-nodejs:", "pulumi-python:dynamic")
+"""Types that make what another program, another template or a shell says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
@@ -35,5 +50,9 @@ def _hidden(resource: Mapping[str, Any]) -> Iterator[Unseen]:
         yield Unseen(urn, f"chart {inputs.get('chart') or '?'}")
     elif any(inputs.get(key) for key in TEXTS.get(type_, ())):
         yield Unseen(urn, f"the manifests of {resource['name']}")
+    elif type_ in MACHINES:
+        yield Unseen(urn, f"the machines of {resource['name']}, which neither cost nor quota counts")
+    elif type_.startswith(OTHERS):
+        yield Unseen(urn, f"{type_.rpartition(':')[2]} {resource['name']}")
     elif resource.get("remote") and type_ not in TEXTS:
         yield Unseen(urn, f"component {resource['name']} of another program")

@@ -71,7 +71,7 @@ class Rule(_Metadata):
     level: Literal["mandatory", "advisory"]
     on_unknown: Literal["deny", "warn", "skip"]
     """What follows where a value that the rule reads is unknown: a mandatory finding, an advisory one, or a note."""
-    waivable: bool
+    waivable: bool = True
     reads: list[Read]
     refers: list[Refers] = Field(default_factory=list)
     frameworks: list[str] = Field(default_factory=list)

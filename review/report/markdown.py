@@ -5,7 +5,7 @@ from __future__ import annotations
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gpuyard.review.judge import Review
-from gpuyard.review.report.summary import money, parts, place, priced, span
+from gpuyard.review.report.summary import hourly, money, parts, place, priced, span
 
 
 def to_markdown(reviews: list[Review]) -> str:
@@ -19,7 +19,9 @@ def to_markdown(reviews: list[Review]) -> str:
         autoescape=False,  # noqa: S701
     )
     environment.filters.update(money=money, span=span, cell=_cell)
-    return environment.get_template("markdown.j2").render(reviews=reviews, parts=parts, place=place, priced=priced)
+    return environment.get_template("markdown.j2").render(
+        reviews=reviews, parts=parts, place=place, hourly=hourly, priced=priced
+    )
 
 
 def _cell(value: object) -> str:

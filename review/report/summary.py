@@ -69,6 +69,13 @@ def money(value: float | None) -> str:
     return "?" if value is None else f"${value:,.0f}"
 
 
+def hourly(line: Mapping[str, Any]) -> str:
+    """USD an hour of a node; `≤` where spot is counted at the on-demand price, which it does not exceed."""
+    if line["usd_hour"] is None:
+        return "?"
+    return f"{'≤' if line['upper_bound'] else ''}{line['usd_hour']:.2f}"
+
+
 def priced(lines: Sequence[Mapping[str, Any]]) -> str:
     """`, at prices of 2026-07-20`: how old the prices are that the lines count with."""
     dates = sorted({line["date"] for line in lines if line["date"]})

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from gpuyard.review.document import Document
 from gpuyard.review.judge import Review
-from gpuyard.review.report.summary import by_rule, money, parts, place, priced, span
+from gpuyard.review.report.summary import by_rule, hourly, money, parts, place, priced, span
 
 SEVERITY = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
 
@@ -72,7 +72,7 @@ def _node_groups(document: Any) -> Table:
     for line in document["cost"]["lines"]:
         group = lines[line["urn"]]
         accelerators = f"{_span(group['accelerators'])} {group['accelerator']}" if group["accelerator"] else ""
-        price = "?" if line["usd_hour"] is None else f"{line['usd_hour']:.2f}"
+        price = hourly(line)
         month = line["month"] or dict.fromkeys(("min", "initial", "max"))
         machine = Text.assemble(line["machine"] or "?", (f" {line['market']}", "dim"))
         table.add_row(

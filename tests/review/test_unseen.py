@@ -18,6 +18,9 @@ def resource(type_: str, inputs: dict[str, Any], **more: Any) -> dict[str, Any]:
         (resource("kubernetes:helm.sh/v4:Chart", {"chart": None}), "chart ?"),
         (resource("kubernetes:yaml/v2:ConfigGroup", {"yaml": "kind: Pod"}), "the manifests of x"),
         (resource("kubernetes:yaml/v2:ConfigFile", {"file": "a.yaml"}), "the manifests of x"),
+        (resource("command:local:Command", {"create": "kubectl apply -f x"}), "Command x"),
+        (resource("aws:cloudformation/stack:Stack", {}), "Stack x"),
+        (resource("aws:autoscaling/group:Group", {}), "the machines of x, which neither cost nor quota counts"),
         (resource("eks:index:Cluster", {}, remote=True), "component x of another program"),
     ],
 )

@@ -41,7 +41,7 @@ RESOURCES = [
 ]
 LINE = {
     "urn": "urn:g", "name": "g", "group": "g|1", "machine": "g6.xlarge", "market": "spot", "region": "us-east-1",
-    "usd_hour": None, "source": None, "date": None, "accelerators_a_node": 1,
+    "usd_hour": None, "source": None, "date": None, "upper_bound": False, "accelerators_a_node": 1,
     "nodes": {"min": 0, "initial": 0, "max": 2}, "gpu_hours": {"min": 0, "initial": 0, "max": 1460}, "month": None,
 }  # fmt: skip
 GROUP = {
