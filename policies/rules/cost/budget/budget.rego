@@ -36,7 +36,7 @@
 #     - "OWASP Top 10 for LLM Applications 2025: LLM10 Unbounded Consumption"
 #   remediation: >-
 #     Lower the maximum of the node groups, or what the tenant may use and borrow, or choose a cheaper machine or market;
-#     or have the budget raised: a tenant's is `monthly_budget` in the stack, the stack's is `budget` in the limits. Where
+#     or have the budget raised: a tenant's is `monthly_budget` in the stack, the stack's is `budget` in policies/limits. Where
 #     a cost is not known, name the region in the provider, give `usd_hour` for machines that somebody owns, or add the
 #     price to the catalogue with its source.
 package gpuyard.rules.cost.budget

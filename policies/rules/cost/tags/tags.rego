@@ -35,7 +35,7 @@
 #     - {type: "gcp:container/nodePool:NodePool", path: /cluster, to: "gcp:container/cluster:Cluster"}
 #   remediation: >-
 #     Set the tags or labels on the resource, or once for all in the provider's `defaultTags` or `defaultLabels`, spelt as
-#     `tags` in the limits are.
+#     `tags` in policies/limits are.
 package gpuyard.rules.cost.tags
 
 # What is charged by itself, and where its tags are.

@@ -28,7 +28,7 @@
 #     - "NSA and CISA Kubernetes Hardening Guidance: Network separation and hardening"
 #   remediation: >-
 #     Deny by default what enters and what leaves a tenant's namespace, allow what must pass, DNS first, and have the
-#     cluster enforce it. A namespace of an operator belongs to `namespaces.system` in the limits.
+#     cluster enforce it. A namespace of an operator belongs to `namespaces.system` in policies/limits.
 package gpuyard.rules.isolation.default_deny
 
 import data.gpuyard.lib.match

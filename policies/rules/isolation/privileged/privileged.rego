@@ -34,7 +34,7 @@
 #     - "NSA and CISA Kubernetes Hardening Guidance: Pod security"
 #   remediation: >-
 #     Take the privilege away. If the workload is an operator that needs it, run it in a namespace of
-#     `namespaces.privileged` in the limits, which its owner may extend.
+#     `namespaces.privileged` in policies/limits, which its owner may extend.
 package gpuyard.rules.isolation.privileged
 
 import data.gpuyard.lib.match

@@ -26,7 +26,7 @@
 #     - {type: "kubernetes:karpenter.sh/*:NodePool", path: /spec/template/spec/requirements/*/values, fires: true}
 #   frameworks:
 #     - "OWASP Top 10 for LLM Applications 2025: LLM10 Unbounded Consumption"
-#   remediation: Use a machine of the list, or have the platform's owner add it to `machines` in the limits.
+#   remediation: Use a machine of the list, or have the platform's owner add it to `machines` in policies/limits.
 package gpuyard.rules.quota.machines
 
 import data.gpuyard.lib.match

@@ -25,7 +25,7 @@
 #   frameworks:
 #     - "OWASP Top 10 for LLM Applications 2025: LLM10 Unbounded Consumption"
 #   remediation: >-
-#     Lower the maximum of the node groups, or have the platform's owner raise `accelerators` in the limits. Where a
+#     Lower the maximum of the node groups, or have the platform's owner raise `accelerators` in policies/limits. Where a
 #     group cannot be counted, use a machine that the catalogue has, or add it there with its source.
 package gpuyard.rules.quota.max_accelerators
 

@@ -18,7 +18,7 @@
 #     - "CIS Amazon EKS Benchmark 1.7.0: 5.1"
 #   remediation: >-
 #     Use the image of an allowed registry, by version or digest, or have the platform's owner add the registry to
-#     `registries` in the limits. A name without a registry is Docker Hub's.
+#     `registries` in policies/limits. A name without a registry is Docker Hub's.
 package gpuyard.rules.supply_chain.registries
 
 deny contains {"urn": use.urn, "path": use.path, "message": messages[use.image]} if some use in uses
