@@ -1,10 +1,11 @@
-"""Records generated programs of 1,000 and 10,000 resources: what a resource costs, and whether that stays the same.
+"""Reviews generated programs of 1,000 and 10,000 resources: what a resource costs, and whether that stays the same.
 
     python bench/review_scale.py [--plain-large]
 
-All figures come from one run, side by side: compare the ratios, a machine's speed varies. "with levers" is what a
-review does, "plain" is the SDK as it is. Each measurement runs in a process of its own; `peak` is the larger of the
-process that runs the program and the one that reads its answer.
+All figures come from one run, side by side: compare the ratios, a machine's speed varies. "reviewed" is everything:
+recording, cost, capacity and rules. "with levers" is its recording alone, "plain" the same with the SDK as it is. Each
+measurement runs in a process of its own; `peak` is the larger of the process that runs the program and the one that
+reads its answer.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 from pathlib import Path
 
+from gpuyard.review.evaluation.evaluate import find_policies
+from gpuyard.review.judge import judge
 from gpuyard.review.program.record import find_project, record_program
 
 SMALL, LARGE = 1_000, 10_000
@@ -79,20 +83,24 @@ for number in range(RESOURCES):
 """
 
 
-def measure(resources: int, levers: tuple[str, ...] | None) -> dict[str, float]:
-    """Seconds and megabytes of one recording, start of the process and imports included."""
+def measure(resources: int, levers: tuple[str, ...] | None, *, judged: bool) -> dict[str, float]:
+    """Seconds and megabytes of one recording or review, start of the process and imports included."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "Pulumi.yaml").write_text("name: scale\nruntime: python\n")
         (root / "Pulumi.dev.yaml").write_text("config: {}\n")
         (root / "__main__.py").write_text(textwrap.dedent(PROGRAM.format(resources=resources)))
+        start = time.perf_counter()
         recording = record_program(find_project(root), "dev", timeout_s=1200, levers=levers)
+        if judged:
+            judge(recording, find_policies(root), date="2026-11-30")
+        seconds = time.perf_counter() - start
     if len(recording.resources) != resources:
         raise SystemExit(f"{len(recording.resources)} of {resources} resources were recorded")
     program, reader = resource.getrusage(resource.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_SELF)
     return {
-        "seconds": recording.seconds,
-        "cpu": program.ru_utime + program.ru_stime,
+        "seconds": seconds,
+        "cpu": program.ru_utime + program.ru_stime + (reader.ru_utime + reader.ru_stime if judged else 0),
         "program_mb": program.ru_maxrss / 1024,
         "reader_mb": reader.ru_maxrss / 1024,
     }
@@ -125,9 +133,12 @@ def main() -> None:
     parser.add_argument("--plain-large", action="store_true", help="also record 10,000 resources without levers")
     options = parser.parse_args()
     if options.one:
-        levers = {"with levers": None, "plain": ()}.get(options.one[1], tuple(options.one[1].split(",")))
-        print(json.dumps(measure(int(options.one[0]), levers)))
+        known = {"reviewed": None, "with levers": None, "plain": ()}
+        levers = known.get(options.one[1], tuple(options.one[1].split(",")))
+        print(json.dumps(measure(int(options.one[0]), levers, judged=options.one[1] == "reviewed")))
         return
+    few, many = apart(SMALL, "reviewed"), apart(LARGE, "reviewed")
+    compare(f"{LARGE:,} resources reviewed against ten times {SMALL:,}", many, {k: v * 10 for k, v in few.items()})
     empty = apart(1, "with levers")
     small, large = apart(SMALL, "with levers"), apart(LARGE, "with levers")
     plain = apart(SMALL, "plain")

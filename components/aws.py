@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from gpuyard import catalogue
 from gpuyard.components.spec import pattern
 
 AccountId = Annotated[str, pattern(r"^[0-9]{12}$", "the twelve digits of the account, in quotes")]
 """The twelve digits of an AWS account, in quotes."""
 
-Region = Annotated[str, Field(pattern=r"^(af|ap|ca|eu|il|me|mx|sa|us)-[a-z]+-[0-9]$")]
+
+def _known_region(name: str) -> str:
+    return catalogue.region(name).name
+
+
+Region = Annotated[str, AfterValidator(_known_region)]
 """A region such as us-east-1, of the commercial partition: the ARNs here begin with arn:aws."""
 
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2}-[a-z]+-[0-9][a-g]$")]

@@ -97,21 +97,25 @@ def _tenants(document: Any) -> Table:
     table = _table(
         "Tenants",
         "tenant",
-        "accelerators (quota + borrowable, of which endpoints may take)",
+        "share (+ may borrow)",
+        "endpoints take",
         ">quota",
         ">worst case",
         ">budget",
     )
     for name, groups in document["capacity"]["tenants"].items():
         shares = [f"{group} {_share(share)}" for group, share in groups.items()]
+        taken = [f"{group} {share['endpoints_max']}" for group, share in groups.items() if share["endpoints_max"]]
         costs = document["cost"]["tenants"].get(name, {})
-        table.add_row(name, ", ".join(shares), *(money(costs.get(key)) for key in ("quota", "worst", "budget")))
+        table.add_row(
+            name, ", ".join(shares), ", ".join(taken), *(money(costs.get(key)) for key in ("quota", "worst", "budget"))
+        )
     return table
 
 
 def _share(share: Any) -> str:
     borrow = f" + {share['borrow']}" if share["borrow"] else ""
-    return f"{share['quota']}{borrow} ({share['endpoints_max']})"
+    return f"{share['quota']}{borrow}"
 
 
 def _findings(review: Review) -> Table:

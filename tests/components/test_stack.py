@@ -61,6 +61,7 @@ MISTAKES: list[tuple[str, Change, str]] = [
     ("onprem", lambda p: p["node_groups"].update(other=dict(p["node_groups"]["dgx"])), "node_groups.other.names: dgx-01, dgx-02 of group dgx"),
     ("onprem", lambda p: p["cluster"].update(kubeconfig="apiVersion: v1"), "cluster.kubeconfig: 'apiVersion: v1' (text) given"),
     ("serving", lambda p: p["cluster"].update(prometheus="http://me:pw@prometheus"), "cluster.prometheus"),
+    ("prod-aws", lambda p: p["cluster"].update(region="us-est-1", network={"cidr": "10.40.0.0/16", "zones": ["us-est-1a", "us-est-1b"]}), "cluster.region: region 'us-est-1' is not in the catalogue"),
     ("prod-aws", lambda p: p["cluster"].update(cloud="azure"), "cluster.cloud: is 'azure': give one of aws, gcp, onprem, existing"),
     ("prod-aws", lambda p: p.pop("cluster"), "cluster.cloud: is missing: give one of aws, gcp, onprem, existing"),
     ("prod-aws", lambda p: p["node_groups"]["h100"].update(machine="p5.49xlarge"), "node_groups.h100.machine: "),

@@ -119,8 +119,8 @@ def test_credentials_of_another_account_are_refused_by_the_provider() -> None:
         ({"account": 111122223333}, "valid string"),
         ({"kubernetes": 1.35}, "'1.34', '1.35' or '1.36'"),
         ({"kubernetes": "1.29"}, "'1.34', '1.35' or '1.36'"),
-        ({"region": "us-gov-west-1"}, "should match pattern"),
-        ({"region": "cn-north-1"}, "should match pattern"),
+        ({"region": "us-gov-west-1"}, "is not in the catalogue"),
+        ({"region": "cn-north-1"}, "is not in the catalogue"),
         ({"nodes": 3}, "not permitted"),
     ],
 )
