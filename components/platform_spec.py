@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
@@ -55,9 +56,9 @@ class PlatformSpec(Spec):
         """Region of the cluster, where it has one."""
         return None
 
+    @abstractmethod
     def most_nodes(self, group: str) -> int:
         """Nodes that a group can have."""
-        raise NotImplementedError
 
     def selector(self, group: str) -> dict[str, str]:
         """Labels by which a pod finds a node of a group."""
@@ -130,9 +131,9 @@ class ManagedPlatformSpec(PlatformSpec):
         """Node image of every group with NVIDIA GPUs: by it one knows what software the nodes bring."""
         return {group: self.image(group) for group in self.node_groups if self.machine(group).resource == NVIDIA}
 
+    @abstractmethod
     def image(self, group: str) -> str:
         """Node image of a group."""
-        raise NotImplementedError
 
     def _cluster_problems(self) -> Iterator[str]:
         try:

@@ -70,7 +70,7 @@ def test_a_token_is_known_by_its_format(kind: str, token: str) -> None:
         "postgresql://mlflow:passw0rd1@db.example.com",
         "oci://localhost:50001234/charts/app@sha256:0123",
         "http://proxy.internal:3128,user1@elsewhere",
-        "https://registry.npmjs.org/@scope/package1",
+        "https://packages.example.com/@scope/package1",
     ],
 )
 def test_what_only_looks_like_a_token_is_left_alone(text: str) -> None:
