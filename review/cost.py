@@ -52,6 +52,7 @@ def _line(group: NodeGroup) -> Json:
     else:
         accelerators = {bound: None if n is None else n * each for bound, n in nodes.items()}
         charged = {bound: _charged(group, count) for bound, count in nodes.items()}
+    month = _month(price, charged)
     return {
         "urn": group.urn,
         "name": group.name,
@@ -66,15 +67,13 @@ def _line(group: NodeGroup) -> Json:
         "accelerators_a_node": each,
         "nodes": nodes,
         "gpu_hours": {bound: None if n is None else n * HOURS_A_MONTH for bound, n in accelerators.items()},
-        "month": _month(price, charged),
-        "unknown": _reason(group, price, charged),
+        "month": month,
+        "unknown": None if month else _reason(group, price),
     }
 
 
-def _reason(group: NodeGroup, price: catalogue.Price | None, charged: Mapping[str, float | None]) -> str | None:
-    """Why the cost is not known, or None where it is."""
-    if _month(price, charged) is not None:
-        return None
+def _reason(group: NodeGroup, price: catalogue.Price | None) -> str:
+    """Why the cost of a group is not known."""
     if group.machine is None:
         return "its machine is not known"
     if group.market in ("owned", "shared") and price is None:

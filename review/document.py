@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypedDict
 
 from gpuyard.review.recording import Recording, Resource
-from gpuyard.review.recording.values import at, strings
 
 FORMAT = "gpuyard.document/1"
 
@@ -101,19 +100,9 @@ def _without(value: Any, parts: list[str]) -> Any:
     return None
 
 
-def secrets(document: Document) -> frozenset[str]:
-    """Every text that is a secret of the document: what a message must not contain."""
-    found = (text for resource in document["resources"] for path in resource["secret"] for text in _at(resource, path))
-    return frozenset(text for text in found if text)
-
-
-def _at(resource: Resource, path: str) -> list[str]:
-    return strings(at(resource["inputs"], path))
-
-
-def dumps(document: Document) -> str:
-    """The document as JSON: equal documents give equal bytes.
+def dumps(content: Any) -> str:
+    """A document, or a report with documents in it, as JSON: equal contents give equal bytes.
 
     Raises ValueError for a number that JSON does not have.
     """
-    return json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(content, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -58,20 +58,35 @@ def node_groups(resources: Sequence[Resource], defaults: Mapping[str, Any] | Non
     """Every node group of the document, in the order of the document. `defaults` are its default providers."""
     # A default provider is no resource of the recording: it goes by the name of its package.
     by_urn = {**(defaults or {}), **{resource["urn"]: resource for resource in resources}}
-    return [_held(found, resources) for resource in resources for found in _read(resource, by_urn)]
+    taken = _taken(resources)
+    return [_held(found, taken) for resource in resources for found in _read(resource, by_urn, taken)]
 
 
-def _held(group: NodeGroup, resources: Sequence[Resource]) -> NodeGroup:
+def _taken(resources: Sequence[Resource]) -> Mapping[str, tuple[int, int]]:
+    """By node group, the accelerators that the program's endpoints take of it, at the least and at the most."""
+    taken: dict[str, tuple[int, int]] = {}
+    for inputs in (resource["inputs"] for resource in resources if resource["type"] == ENDPOINT):
+        group, replicas = _text(inputs.get("on")) or "", _mapping(inputs.get("replicas"))
+        each = _number(inputs.get("tensor_parallel")) or 1
+        least, most = taken.get(group, (0, 0))
+        least += (_number(replicas.get("min")) or 0) * each
+        taken[group] = least, most + (_number(replicas.get("max")) or 0) * each
+    return taken
+
+
+def _held(group: NodeGroup, taken: Mapping[str, tuple[int, int]]) -> NodeGroup:
     """The group with no fewer nodes than the program's endpoints keep busy: the scaler cannot go below that."""
     machine = known_machine(group.machine)
     if not machine or not machine.accelerators or None in (group.minimum, group.initial, group.maximum):
         return group
-    least = sum(taken[0] for r in resources if (taken := _taken(r, group.name)))
+    least, _ = taken.get(group.name, (0, 0))
     nodes = min(-(-least // machine.accelerators), group.maximum or 0)
     return replace(group, minimum=max(group.minimum or 0, nodes), initial=max(group.initial or 0, nodes))
 
 
-def _read(resource: Resource, by_urn: Mapping[str, Resource]) -> Iterator[NodeGroup]:
+def _read(
+    resource: Resource, by_urn: Mapping[str, Resource], taken: Mapping[str, tuple[int, int]]
+) -> Iterator[NodeGroup]:
     match resource["type"]:
         case "aws:eks/nodeGroup:NodeGroup":
             yield _eks(resource, by_urn)
@@ -82,7 +97,7 @@ def _read(resource: Resource, by_urn: Mapping[str, Resource]) -> Iterator[NodeGr
         case "gpuyard:index:NodeInventory":
             yield _inventory(resource)
         case "gpuyard:index:SharedNodes":
-            yield _shared(resource, by_urn)
+            yield _shared(resource, taken.get(resource["name"], (0, 0)))
 
 
 def _eks(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
@@ -165,9 +180,8 @@ def _inventory(resource: Resource) -> NodeGroup:
     )
 
 
-def _shared(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
-    taken = [found for r in by_urn.values() if (found := _taken(r, resource["name"]))]
-    least, most = sum(low for low, _ in taken), sum(high for _, high in taken)
+def _shared(resource: Resource, taken: tuple[int, int]) -> NodeGroup:
+    least, most = taken
     return NodeGroup(
         urn=resource["urn"],
         name=resource["name"],
@@ -182,14 +196,6 @@ def _shared(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
         usd_hour=_price(resource),
         taken=(least, least, most),
     )
-
-
-def _taken(resource: Resource, group: str) -> tuple[int, int] | None:
-    """Accelerators of a group that an endpoint takes, at the least and at the most."""
-    if resource.get("type") != ENDPOINT or resource["inputs"].get("on") != group:
-        return None
-    replicas, each = _mapping(resource["inputs"].get("replicas")), _number(resource["inputs"].get("tensor_parallel"))
-    return tuple((_number(replicas.get(bound)) or 0) * (each or 1) for bound in ("min", "max"))  # type: ignore[return-value]
 
 
 def _price(resource: Resource) -> float | None:

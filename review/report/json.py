@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +11,7 @@ from gpuyard.review.judge import Review
 
 def to_json(reviews: list[Review]) -> str:
     """One JSON text for all reviews; equal reviews give equal bytes. Secret values are null."""
-    return json.dumps([_review(review) for review in reviews], indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return documents.dumps([_review(review) for review in reviews])
 
 
 def _review(review: Review) -> dict[str, Any]:

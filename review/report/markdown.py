@@ -5,7 +5,7 @@ from __future__ import annotations
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gpuyard.review.judge import Review
-from gpuyard.review.report.summary import hourly, money, parts, place, priced, span
+from gpuyard.review.report.summary import hourly, money, parts, places, priced, span
 
 
 def to_markdown(reviews: list[Review]) -> str:
@@ -20,7 +20,7 @@ def to_markdown(reviews: list[Review]) -> str:
     )
     environment.filters.update(money=money, span=span, cell=_cell)
     return environment.get_template("markdown.j2").render(
-        reviews=reviews, parts=parts, place=place, hourly=hourly, priced=priced
+        reviews=reviews, parts=parts, places=places, hourly=hourly, priced=priced
     )
 
 

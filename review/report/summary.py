@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,9 +55,13 @@ def by_rule(findings: list[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
-def place(finding: Finding, resources: Sequence[Resource]) -> str:
-    """Where a finding is: `eks.NodeGroup gpus /instanceTypes/0 (__main__.py:7)`."""
-    resource = next((resource for resource in resources if resource["urn"] == finding.urn), None)
+def places(resources: Sequence[Resource]) -> Callable[[Finding], str]:
+    """A function that says where a finding is: `eks.NodeGroup gpus /instanceTypes/0 (__main__.py:7)`."""
+    by_urn = {resource["urn"]: resource for resource in resources}
+    return lambda finding: _place(finding, by_urn.get(finding.urn))
+
+
+def _place(finding: Finding, resource: Resource | None) -> str:
     if resource is None:
         return f"the stack{' ' if finding.path else ''}{finding.path}"
     source = f" ({resource['source']})" if resource.get("source") else ""

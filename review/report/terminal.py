@@ -11,7 +11,7 @@ from rich.text import Text
 
 from gpuyard.review.document import Document
 from gpuyard.review.judge import Review
-from gpuyard.review.report.summary import by_rule, hourly, money, parts, place, priced, span
+from gpuyard.review.report.summary import by_rule, hourly, money, parts, places, priced, span
 
 SEVERITY = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
 
@@ -124,13 +124,14 @@ def _findings(review: Review) -> Table:
     )
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
+    place = places(review.document["resources"])
     for group in by_rule(review.findings):
         first = group[0]
         kind = Text(first.severity, SEVERITY.get(first.severity, ""))
         kind.append("" if first.denies else "\nadvice", "dim")
         said = Text(first.rule, "bold")
         for finding in group:
-            said.append(f"\n{place(finding, review.document['resources'])}", "cyan")
+            said.append(f"\n{place(finding)}", "cyan")
             said.append(f"\n{finding.message}", "default")
         table.add_row(kind, said.append(f"\n{first.remediation}\n", "dim"))
     return table

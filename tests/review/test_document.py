@@ -61,14 +61,6 @@ def test_the_public_form_does_not_depend_on_the_order_of_pointers() -> None:
         assert "hidden" not in document.dumps(document.public(built(resource("it", inputs, secret))))
 
 
-def test_the_texts_of_secrets_are_known_for_masking() -> None:
-    whole = built(
-        resource("a", {"x": {"y": ["one", 2, {"z": "two"}]}, "plain": "three"}, ["/x"]),
-        resource("b", {"x": None, "empty": ""}, ["/x", "/empty"]),
-    )
-    assert document.secrets(whole) == {"one", "two"}
-
-
 def test_equal_documents_give_equal_bytes() -> None:
     one = built(resource("a", {"x": 1, "y": {"b": 1, "a": "é"}}, []))
     other = built(resource("a", {"y": {"a": "é", "b": 1}, "x": 1}, []))
