@@ -1,12 +1,12 @@
-# Everything runs in .venv, which the first target that needs it makes. OPA, which the tests compare with, is found
-# on PATH or built once into a cache outside the checkout.
+# Everything runs in .venv, which the first target that needs it makes. Programs that the tests use, such as the engine
+# and a control plane, are found on PATH or built once into a cache outside the checkout.
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 PYTEST := $(PYTHON) -m pytest -n auto
 
 .DEFAULT_GOAL := help
-.PHONY: help review test check long generate bench lock clean
+.PHONY: help review test check long programs generate bench lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,20 +15,23 @@ review: $(STAMP) ## review the shipped stacks: what they create, cost, use and b
 	@$(VENV)/bin/gpuyard review
 
 test: $(STAMP) ## the fast tests
-	@$(PYTEST) -m "not long and not opa"
+	@$(PYTEST) -m "not long and not opa and not engine"
 
 check: $(STAMP) ## all that CI runs: format, lint, types, tests, rules on both engines, generated files
 	@$(PYTHON) -m ruff format --check --quiet . || { echo "run: .venv/bin/ruff format ."; exit 1; }
 	@$(PYTHON) -m ruff check --quiet .
 	@$(PYTHON) -m mypy -p gpuyard
-	@$(PYTHON) tools/programs.py opa > /dev/null
+	@$(MAKE) --no-print-directory programs
 	@$(PYTEST) -m "not long"
 	@$(MAKE) --no-print-directory generate
 	@git diff --exit-code --stat -- tests/golden stacks/schema.json docs/reference || { echo "generated files were not committed: commit what make generate wrote"; exit 1; }
 
-long: $(STAMP) ## the whole series of which check runs a sample
-	@$(PYTHON) tools/programs.py opa > /dev/null
+long: $(STAMP) programs ## the whole series of which check runs a sample
 	@$(PYTEST) -m long --timeout 1800
+
+programs: $(STAMP) ## find or build the programs that the tests use: about 20 minutes, once
+	@$(PYTHON) tools/programs.py > /dev/null
+	@$(PYTHON) tools/module_files.py > /dev/null
 
 generate: $(STAMP) ## write goldens, the stack schema and the reference pages anew
 	@GOLDEN=write $(PYTEST) -m golden --no-header

