@@ -1,4 +1,4 @@
-"""Programs and files that are not ours: found on PATH or in the cache, else made once."""
+"""Programs and files that are not ours. Programs are found on PATH or in the cache: a build outlasts any test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOOLS = Path(__file__).parents[1] / "tools"
 @functools.cache
 def program(name: str) -> Path:
     """A program of `tools/`, such as kubectl."""
-    return _asked("programs.py", name)
+    return _asked("programs.py", "--made", name)
 
 
 @functools.cache
@@ -24,8 +24,8 @@ def files(name: str) -> Path:
     return _asked("module_files.py", name)
 
 
-def _asked(tool: str, name: str) -> Path:
-    answer = subprocess.run([sys.executable, TOOLS / tool, name], capture_output=True, text=True, check=False)
+def _asked(tool: str, *arguments: str) -> Path:
+    answer = subprocess.run([sys.executable, TOOLS / tool, *arguments], capture_output=True, text=True, check=False)
     if answer.returncode:
-        pytest.fail(f"{name} is needed here:\n{answer.stderr}")
+        pytest.fail(f"{arguments[-1]} is needed here:\n{answer.stderr}")
     return Path(answer.stdout.strip())

