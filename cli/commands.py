@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from gpuyard.cli.adopt import adopt
 from gpuyard.cli.cost import cost
 from gpuyard.cli.explain import explain
 from gpuyard.cli.main import INTERRUPTED
@@ -54,7 +55,7 @@ def gpuyard() -> None:
     """
 
 
-for command in (review, cost, explain, schema):
+for command in (review, cost, explain, schema, adopt):
     gpuyard.add_command(command)
 
 

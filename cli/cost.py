@@ -24,7 +24,7 @@ from gpuyard.review.report.terminal import print_cost
     show_default=True,
     help="What is printed.",
 )
-def cost(stacks: tuple[str, ...], program: Path, date: str, timeout: float, format_: str) -> None:
+def cost(stacks: tuple[str, ...], program: Path, date: str, timeout: float | None, format_: str) -> None:
     """Say what STACKs, or every stack of the program, cost a month of 730 hours: at the least that the scalers may
     reach, as created, and at the most. A price that is not known is shown as ?, and never counted as 0.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -9,8 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from gpuyard.cli.output import clear, emit, for_file, for_terminal, write
-from gpuyard.cli.stacks import each_stack, options
+from gpuyard.cli.stacks import each_live_stack, each_stack, options
 from gpuyard.review.judge import Review, judge
+from gpuyard.review.live.review import LIVE_SECONDS, live_review
 from gpuyard.review.report.json import to_json
 from gpuyard.review.report.markdown import to_markdown
 from gpuyard.review.report.terminal import print_review
@@ -34,9 +36,18 @@ FILES = ("review.txt", "review.md", "review.json")
     type=click.Path(path_type=Path),
     help="Also write review.txt, review.md and review.json to this folder, in place of those of an earlier run.",
 )
-def review(stacks: tuple[str, ...], program: Path, date: str, timeout: float, format_: str, out: Path | None) -> int:
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Judge what `pulumi preview` of the named STACKs registers, and show what it would create, change, replace "
+    f"and delete. Needs the Pulumi CLI and all that a preview needs; --timeout is {LIVE_SECONDS:g} by default.",
+)
+def review(
+    stacks: tuple[str, ...], program: Path, date: str, timeout: float | None, format_: str, out: Path | None, live: bool
+) -> int:
     """Review STACKs, or every stack of the program: what would be created, what it costs a month, which quota it
-    uses and which rule it breaks. Needs no engine, cloud account, cluster or login, and decrypts no secret.
+    uses and which rule it breaks. Without --live it needs no engine, cloud account, cluster or login, and decrypts no
+    secret.
 
     The program may be any Python program for Pulumi. Rules in its policies/rules are judged beside ours; limits in
     its policies/limits replace ours.
@@ -48,7 +59,10 @@ def review(stacks: tuple[str, ...], program: Path, date: str, timeout: float, fo
     """
     if out:
         clear(out, FILES)
-    outcome = each_stack(stacks, program, timeout, lambda recording, found: judge(recording, found, date=date))
+    if live:
+        outcome = each_live_stack(stacks, program, partial(live_review, date=date, timeout_s=timeout or LIVE_SECONDS))
+    else:
+        outcome = each_stack(stacks, program, timeout, lambda recording, found: judge(recording, found, date=date))
     reviews = list(outcome.made.values())
     if format_ == "terminal":
         emit(for_terminal(lambda console: _draw(reviews, console)))

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from gpuyard.cli.problems import FailedError, Problem, joined
 from gpuyard.review.errors import GateError, InputError
@@ -23,6 +23,8 @@ from gpuyard.review.recording import Recording
 
 T = TypeVar("T")
 Command = Callable[..., Any]
+Tell = Callable[[int], None]
+"""Is told how many resources were seen so far."""
 
 SIDE_BY_SIDE = 2
 """Programs that run at once: each is a process of its own that keeps a core busy."""
@@ -79,8 +81,7 @@ timeout_option = click.option(
     "--timeout",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    default=TIMEOUT_SECONDS,
-    show_default=True,
+    show_default=f"{TIMEOUT_SECONDS:g}",
     help="End a program that runs longer than this; its stack is then not reviewed.",
 )
 
@@ -92,7 +93,7 @@ def options(command: Command) -> Command:
 
 
 def each_stack(
-    names: tuple[str, ...], program: Path, seconds: float, work: Callable[[Recording, Policies], T]
+    names: tuple[str, ...], program: Path, seconds: float | None, work: Callable[[Recording, Policies], T]
 ) -> Outcome[T]:
     """Records the named stacks of a program, or all of them, and works on each recording.
 
@@ -114,7 +115,7 @@ def each_stack(
                 progress.update(task, state=f"{count} resources")
 
             try:
-                return record_program(project, stack, timeout_s=seconds, on_progress=tell, stop=stop)
+                return record_program(project, stack, timeout_s=seconds or TIMEOUT_SECONDS, on_progress=tell, stop=stop)
             finally:
                 progress.remove_task(task)
 
@@ -131,6 +132,38 @@ def each_stack(
         finally:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
+    return Outcome(made, joined(problems))
+
+
+def each_live_stack(
+    names: tuple[str, ...], program: Path, work: Callable[[Project, str, Policies, Tell], T]
+) -> Outcome[T]:
+    """Works on the named stacks of a program one after the other: each asks the engine, which locks and waits.
+
+    Raises InputError where there is no program, or no stack is named.
+    """
+    if not names:
+        raise InputError("--live: name the stacks: each is previewed with the credentials that it deploys with")
+    project = find_project(program)
+    policies = find_policies(project.root)
+    made: dict[str, T] = {}
+    problems: list[Problem] = []
+    with _progress() as progress:
+        for stack in dict.fromkeys(names):
+            task = progress.add_task(stack, total=None, state="starting the engine")
+
+            def tell(count: int, task: TaskID = task) -> None:
+                progress.update(task, state=f"{count} resources")
+
+            try:
+                made[stack] = work(project, stack, policies, tell)
+            except InputError as error:
+                problems.append(Problem((stack,), error))
+            except GateError as error:
+                problems.append(Problem((stack,), error))
+                break
+            finally:
+                progress.remove_task(task)
     return Outcome(made, joined(problems))
 
 

@@ -94,8 +94,6 @@ def _program(file: Path, main: Any) -> Path:
     if main is not None and not isinstance(main, str):
         raise InputError(f"{file}: main is {main!r}: give a path relative to Pulumi.yaml")
     program = Path(os.path.normpath(file.parent / (main or "")))
-    if not program.is_relative_to(file.parent):
-        raise InputError(f"{file}: main is {main!r}, outside the project, which Pulumi refuses: give a folder below it")
     entry = program / "__main__.py" if program.is_dir() else program
     if not entry.is_file():
         raise InputError(f"{file}: its program {entry} does not exist: write it, or correct `main`")

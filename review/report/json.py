@@ -15,10 +15,13 @@ def to_json(reviews: list[Review]) -> str:
 
 
 def _review(review: Review) -> dict[str, Any]:
-    return {
+    report = {
         "document": documents.public(review.document),
         "engine": review.engine,
         "findings": [asdict(finding) for finding in review.findings],
         "unseen": [asdict(part) for part in review.unseen],
         "verdict": "refused" if review.refused else "may deploy",
     }
+    if review.changes is not None:
+        report["changes"] = [asdict(change) for change in review.changes if change.operation != "same"]
+    return report

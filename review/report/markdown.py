@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from gpuyard.review.changes import counted, losses
 from gpuyard.review.judge import Review
-from gpuyard.review.report.summary import hourly, money, parts, places, priced, span
+from gpuyard.review.report.summary import hourly, money, parts, places, priced, short_type, span
 
 
 def to_markdown(reviews: list[Review]) -> str:
@@ -20,7 +21,14 @@ def to_markdown(reviews: list[Review]) -> str:
     )
     environment.filters.update(money=money, span=span, cell=_cell)
     return environment.get_template("markdown.j2").render(
-        reviews=reviews, parts=parts, places=places, hourly=hourly, priced=priced
+        reviews=reviews,
+        counted=counted,
+        losses=losses,
+        parts=parts,
+        places=places,
+        hourly=hourly,
+        priced=priced,
+        short_type=short_type,
     )
 
 

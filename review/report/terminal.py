@@ -9,9 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from gpuyard.review.changes import Change, counted, losses
 from gpuyard.review.document import Document
 from gpuyard.review.judge import Review
-from gpuyard.review.report.summary import by_rule, hourly, money, parts, places, priced, span
+from gpuyard.review.report.summary import by_rule, hourly, money, parts, places, priced, short_type, span
 
 SEVERITY = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
 
@@ -34,7 +35,11 @@ def print_cost(document: Document, console: Console) -> None:
 
 
 def _sections(review: Review) -> list[RenderableType]:
-    sections: list[RenderableType] = [_created(review.document["resources"])]
+    resources = review.document["resources"]
+    if review.changes is None:
+        sections: list[RenderableType] = [_declared("Creates", resources)]
+    else:
+        sections = [_changes(review.changes), "", _declared("Declares", resources)]
     if review.document["cost"]["lines"]:
         sections += ["", _node_groups(review.document)]
     if review.document["capacity"]["tenants"]:
@@ -56,8 +61,23 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def _created(resources: list[Any]) -> Table:
-    table = _table("Creates", "part", "kind", ">resources", "of which")
+def _changes(found: list[Change]) -> Group:
+    counts = ", ".join(f"{count} {operation}" for operation, count in counted(found).items())
+    lines = [Text.assemble(("Changes", "bold"), f"  {counts or 'none'}")]
+    for change in losses(found):
+        because = f" because of {', '.join(change.because)}" if change.because else ""
+        lines.append(
+            Text.assemble(
+                (f"{change.operation.upper()} ", "bold red"),
+                (f"{short_type(change.type)} {change.name}", "bold"),
+                f"{because}: {change.lost}",
+            )
+        )
+    return Group(*lines)
+
+
+def _declared(title: str, resources: list[Any]) -> Table:
+    table = _table(title, "part", "kind", ">resources", "of which")
     for part in parts(resources):
         kinds = ", ".join(f"{count} {name}" if count > 1 else name for name, count in part.types)
         table.add_row(part.name, part.kind, str(part.resources), kinds)

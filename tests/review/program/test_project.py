@@ -57,7 +57,7 @@ def test_a_project_is_found_from_a_folder_below_it(tmp_path: Path) -> None:
             "toolchain is 'conda': give pip, poetry",
         ),
         ("name: shop\nruntime: {name: python, options: {toolchain: uv}}\n", "does not exist: run `uv sync`"),
-        ("name: shop\nruntime: python\nmain: ../other\n", "main is '../other', outside the project"),
+        ("name: shop\nruntime: python\nmain: ../other\n", "its program .*/other does not exist: write it"),
         ("name: shop\nname: other\nruntime: python\n", "line 2: the key 'name' is given twice"),
     ],
 )
@@ -87,6 +87,14 @@ def test_main_is_a_folder_or_a_file(tmp_path: Path, main: str, program: str) -> 
     assert project.program == tmp_path / program
     assert project.directory == tmp_path / "app"
     assert project.root == tmp_path
+
+
+def test_main_may_lie_outside_the_project_as_the_engine_has_it(tmp_path: Path) -> None:
+    lay(tmp_path, "", main="app/__main__.py")
+    for number, main in enumerate(("../app", str(tmp_path / "app"))):
+        (tmp_path / f"{number}").mkdir()
+        lay(tmp_path / f"{number}", f"name: shop\nruntime: python\nmain: {main}\n")
+        assert find_project(tmp_path / f"{number}").program == tmp_path / "app"
 
 
 def test_config_was_once_the_folder_of_the_stacks(tmp_path: Path) -> None:
