@@ -74,7 +74,12 @@ CALLS = {
     "aws:ec2/vpc:Vpc": Call(
         "ec2", "CreateVpc", elsewhere=("enableDnsHostnames", "enableDnsSupport"), tags="TagSpecifications"
     ),
-    "aws:ec2/subnet:Subnet": Call("ec2", "CreateSubnet", elsewhere=("mapPublicIpOnLaunch",), tags="TagSpecifications"),
+    "aws:ec2/subnet:Subnet": Call(
+        "ec2",
+        "CreateSubnet",
+        elsewhere=("mapPublicIpOnLaunch", "privateDnsHostnameTypeOnLaunch"),
+        tags="TagSpecifications",
+    ),
     "aws:ec2/internetGateway:InternetGateway": Call(
         "ec2", "CreateInternetGateway", elsewhere=("vpcId",), tags="TagSpecifications"
     ),
@@ -104,7 +109,47 @@ CALLS = {
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment": Call("iam", "AttachRolePolicy", renames={"role": "RoleName"}),
     "aws:iam/openIdConnectProvider:OpenIdConnectProvider": Call("iam", "CreateOpenIDConnectProvider", tags="Tags"),
     "aws:kms/key:Key": Call(
-        "kms", "CreateKey", elsewhere=("enableKeyRotation", "deletionWindowInDays", "rotationPeriodInDays"), tags="Tags"
+        "kms",
+        "CreateKey",
+        elsewhere=("enableKeyRotation", "deletionWindowInDays", "rotationPeriodInDays", "isEnabled"),
+        tags="Tags",
+    ),
+    "aws:s3/bucket:Bucket": Call(
+        "s3",
+        "CreateBucket",
+        renames={"objectLockEnabled": "ObjectLockEnabledForBucket"},
+        elsewhere=("bucketPrefix", "forceDestroy", "tags"),
+        named="bucket",
+    ),
+    "aws:s3/bucketObject:BucketObject": Call(
+        "s3",
+        "PutObject",
+        renames={"kmsKeyId": "SSEKMSKeyId"},
+        elsewhere=("content", "contentBase64", "etag", "forceDestroy", "source", "sourceHash", "tags"),
+        named="key",
+    ),
+    "aws:ecr/repository:Repository": Call(
+        "ecr",
+        "CreateRepository",
+        renames={"name": "repositoryName"},
+        elsewhere=("forceDelete",),
+        named="name",
+        tags="tags",
+    ),
+    "aws:fsx/lustreFileSystem:LustreFileSystem": Call(
+        "fsx",
+        "CreateFileSystem",
+        member="LustreConfiguration",
+        elsewhere=(
+            "backupId",
+            "fileSystemTypeVersion",
+            "kmsKeyId",
+            "securityGroupIds",
+            "storageCapacity",
+            "storageType",
+            "subnetIds",
+            "tags",
+        ),
     ),
 }
 """How a resource is made, by its Pulumi type."""
@@ -192,6 +237,8 @@ def _structure(shape: Any, value: Any, path: str, renames: Mapping[str, str]) ->
             item = [{"Key": tag, "Value": text} for tag, text in item.items()]
         if target.type_name == "list" and target.member.type_name == "structure" and isinstance(item, dict):
             item = [item]  # the provider has one block where the API has a list of one
+        if target.type_name == "structure" and isinstance(item, list) and len(item) == 1:
+            item = item[0]  # and the other way round
         yield from _check(target, item, f"{path}/{key}", renames)
     for member in shape.required_members:
         if member not in given:

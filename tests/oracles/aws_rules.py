@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import botocore.session
+from oracles import aws_policies
 
 Inputs = Mapping[str, Any]
 Rule = Callable[[Inputs], Iterator[str]]
@@ -37,8 +38,20 @@ PREFIX_LENGTHS = range(16, 29)
 RESERVED = tuple(ipaddress.ip_network(n) for n in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
 """EKS user guide, "Cluster API server endpoint": the blocks of callers cannot include reserved addresses."""
 
-INLINE_POLICY_CHARACTERS, TRUST_POLICY_CHARACTERS = 10_240, 2_048
-"""IAM quotas: all inline policies of a role together, and its trust policy. Both count without white space."""
+LUSTRE_THROUGHPUT = {
+    ("PERSISTENT_1", "SSD"): (50, 100, 200),
+    ("PERSISTENT_1", "HDD"): (12, 40),
+    ("PERSISTENT_2", "SSD"): (125, 250, 500, 1000),
+}
+"""FSx API, CreateFileSystemLustreConfiguration$PerUnitStorageThroughput, in MB/s/TiB."""
+
+LUSTRE_STEP_GIB = {
+    ("SCRATCH_1", "SSD"): 3600,
+    ("SCRATCH_2", "SSD"): 2400,
+    ("PERSISTENT_1", "SSD"): 2400,
+    ("PERSISTENT_2", "SSD"): 2400,
+}
+"""FSx API, CreateFileSystemRequest$StorageCapacity."""
 
 
 def rule_problems(kind: str, inputs: Inputs) -> Iterator[str]:
@@ -209,45 +222,21 @@ def _zone(inputs: Inputs) -> Iterator[str]:
         yield f"/availabilityZone: {zone!r} is not a zone"
 
 
-def _role(inputs: Inputs) -> Iterator[str]:
-    yield from _document(inputs.get("assumeRolePolicy"), "/assumeRolePolicy", "Principal", TRUST_POLICY_CHARACTERS)
-
-
-def _role_policy(inputs: Inputs) -> Iterator[str]:
-    yield from _document(inputs.get("policy"), "/policy", "Resource", INLINE_POLICY_CHARACTERS)
-
-
-def _document(text: str | None, path: str, needed: str, characters: int) -> Iterator[str]:
-    if text is None:
-        return
-    document = _json(text)
-    if not isinstance(document, dict) or document.get("Version") != "2012-10-17":
-        yield f"{path}: is not a policy document of version 2012-10-17"
-        return
-    if len(re.sub(r"\s", "", text)) > characters:
-        yield f"{path}: is longer than {characters} characters"
-    for index, statement in enumerate(document.get("Statement", [])):
-        unknown = statement.keys() - {"Sid", "Effect", "Action", "Resource", "Principal", "Condition"}
-        if unknown:
-            yield f"{path}/Statement/{index}: has no element {', '.join(sorted(unknown))}"
-        if statement.get("Effect") not in ("Allow", "Deny") or needed not in statement:
-            yield f"{path}/Statement/{index}: needs an Effect and a {needed}"
-        actions = statement.get("Action", [])
-        for action in [actions] if isinstance(actions, str) else actions:
-            if not re.fullmatch(r"[a-z0-9-]+:[A-Za-z*]+", action):
-                yield f"{path}/Statement/{index}: {action!r} is not an action"
-
-
-def _attachment(inputs: Inputs) -> Iterator[str]:
-    policy = inputs.get("policyArn")
-    if policy is not None and not re.fullmatch(r"arn:aws:iam::(aws|[0-9]{12}):policy/[\w+=,.@/-]+", policy):
-        yield f"/policyArn: {policy!r} is not a policy"
-
-
 def _key(inputs: Inputs) -> Iterator[str]:
     days = inputs.get("deletionWindowInDays", 30)
     if days is not None and not 7 <= days <= 30:
         yield f"/deletionWindowInDays: {days} is not 7 to 30"
+
+
+def _lustre(inputs: Inputs) -> Iterator[str]:
+    kind, storage = inputs.get("deploymentType") or "SCRATCH_1", inputs.get("storageType") or "SSD"
+    throughputs = LUSTRE_THROUGHPUT.get((kind, storage))
+    throughput = inputs.get("perUnitStorageThroughput")
+    if throughputs and throughput not in throughputs:
+        yield f"/perUnitStorageThroughput: {throughput} is not one of {', '.join(map(str, throughputs))}"
+    size, step = inputs.get("storageCapacity"), LUSTRE_STEP_GIB.get((kind, storage))
+    if size is not None and step and size != 1200 and size != 2400 and (size <= 0 or size % step):
+        yield f"/storageCapacity: {size} GiB is not 1200, 2400 or a multiple of {step}"
 
 
 def _cidr(text: str, path: str) -> Iterator[str]:
@@ -286,8 +275,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "aws:ec2/subnet:Subnet": (_block, _zone),
     "aws:ec2/route:Route": (_route,),
     "aws:ec2/vpcEndpoint:VpcEndpoint": (_endpoint,),
-    "aws:iam/role:Role": (_role,),
-    "aws:iam/rolePolicy:RolePolicy": (_role_policy,),
-    "aws:iam/rolePolicyAttachment:RolePolicyAttachment": (_attachment,),
+    **aws_policies.RULES,
     "aws:kms/key:Key": (_key,),
+    "aws:fsx/lustreFileSystem:LustreFileSystem": (_lustre,),
 }

@@ -16,7 +16,9 @@ from oracles import gcp_container
 
 PROJECT = re.compile(r"[a-z][-a-z0-9]{4,28}[a-z0-9]")
 REGION = re.compile(r"[a-z]+-[a-z]+[0-9]+")
-RANGE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+RANGE_NAME = NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+KEY_NAME = re.compile(r"[A-Za-z0-9_-]{1,63}")
+ACCOUNT_ID = re.compile(r"[a-z][-a-z0-9]{4,28}[a-z0-9]")
 ROLE = re.compile(r"roles/[a-z][A-Za-z0-9]*(\.[A-Za-z0-9]+)?")
 MEMBER = re.compile(r"(user|group|serviceAccount):[^\s:@]+@[^\s:@]+")
 SERVICE = re.compile(r"[a-z]+\.googleapis\.com")
@@ -34,11 +36,14 @@ class Labels:
 
 FIELDS: dict[str, dict[str, Any]] = {
     "gcp:compute/network:Network": {
+        "name": NAME,
         "project": PROJECT,
         "autoCreateSubnetworks": bool,
+        "networkFirewallPolicyEnforcementOrder": {"AFTER_CLASSIC_FIREWALL", "BEFORE_CLASSIC_FIREWALL"},
         "routingMode": {"REGIONAL", "GLOBAL"},
     },
     "gcp:compute/subnetwork:Subnetwork": {
+        "name": NAME,
         "project": PROJECT,
         "region": REGION,
         "network!": TEXT,
@@ -46,8 +51,9 @@ FIELDS: dict[str, dict[str, Any]] = {
         "secondaryIpRanges": [{"rangeName!": RANGE_NAME, "ipCidrRange!": Cidr}],
         "privateIpGoogleAccess": bool,
     },
-    "gcp:compute/router:Router": {"project": PROJECT, "region": REGION, "network!": TEXT},
+    "gcp:compute/router:Router": {"name": NAME, "project": PROJECT, "region": REGION, "network!": TEXT},
     "gcp:compute/routerNat:RouterNat": {
+        "name": NAME,
         "project": PROJECT,
         "region": REGION,
         "router!": TEXT,
@@ -59,16 +65,24 @@ FIELDS: dict[str, dict[str, Any]] = {
         },
         "enableDynamicPortAllocation": bool,
         "enableEndpointIndependentMapping": bool,
+        "icmpIdleTimeoutSec": int,
+        "tcpEstablishedIdleTimeoutSec": int,
+        "tcpTimeWaitTimeoutSec": int,
+        "tcpTransitoryIdleTimeoutSec": int,
+        "udpIdleTimeoutSec": int,
+        "type": {"PUBLIC", "PRIVATE"},
         "logConfig": {"enable!": bool, "filter!": {"ALL", "ERRORS_ONLY", "TRANSLATIONS_ONLY"}},
     },
     "gcp:serviceaccount/account:Account": {
+        "accountId": ACCOUNT_ID,
         "project": PROJECT,
         "displayName": re.compile(r".{1,100}"),
     },
     "gcp:projects/iAMMember:IAMMember": {"project!": PROJECT, "role!": ROLE, "member!": MEMBER},
     "gcp:projects/serviceIdentity:ServiceIdentity": {"project": PROJECT, "service!": SERVICE},
-    "gcp:kms/keyRing:KeyRing": {"project": PROJECT, "location!": REGION},
+    "gcp:kms/keyRing:KeyRing": {"name": KEY_NAME, "project": PROJECT, "location!": REGION},
     "gcp:kms/cryptoKey:CryptoKey": {
+        "name": KEY_NAME,
         "keyRing!": TEXT,
         "purpose": {"ENCRYPT_DECRYPT"},
         "rotationPeriod": SECONDS,

@@ -26,6 +26,7 @@ KEY = re.compile(r"projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]
 SCOPE = re.compile(r"https://www\.googleapis\.com/auth/[a-z._-]+")
 EMAIL = re.compile(r"[^\s:@]+@[^\s:@]+\.[a-z]+")
 LABEL_KEY, LABEL_VALUE = re.compile(r"[a-z][a-z0-9_-]{0,62}"), re.compile(r"[a-z0-9_-]{0,63}")
+NAME = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
 NODE_LABEL = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?")
 
 NOT_OF_THE_API = {"project", "cluster", "location", "deletionProtection", "removeDefaultNodePool", "networkingMode"}
@@ -64,6 +65,7 @@ def cluster_problems(inputs: Mapping[str, Any]) -> Iterator[str]:
     yield from _texts(
         inputs,
         {
+            "name": NAME,
             "minMasterVersion": VERSION,
             "workloadIdentityConfig.workloadPool": POOL,
             "databaseEncryption.keyName": KEY,
@@ -93,6 +95,7 @@ def node_pool_problems(inputs: Mapping[str, Any]) -> Iterator[str]:
     if "autoscaling" in body:
         body["autoscaling"] = {"enabled": True, **body["autoscaling"]}
     yield from _refused(body, api.NodePool.pb(api.NodePool()))
+    yield from _texts(inputs, {"name": NAME})
     yield from _place_problems(inputs)
     yield from _count_problems(inputs)
     yield from _machine_problems(inputs.get("nodeConfig") or {})

@@ -123,6 +123,19 @@ GOOD: dict[str, dict[str, Any]] = {
     },
     "aws:iam/openIdConnectProvider:OpenIdConnectProvider": {"url": None, "clientIdLists": ["sts.amazonaws.com"]},
     "aws:kms/key:Key": {"description": "secrets", "enableKeyRotation": True, "deletionWindowInDays": 30.0},
+    "aws:s3/bucket:Bucket": {"bucket": "models", "forceDestroy": False, "tags": {"owner": "ml"}},
+    "aws:s3/bucketObject:BucketObject": {"bucket": "models", "content": "x", "contentType": "text/plain"},
+    "aws:ecr/repository:Repository": {
+        "imageTagMutability": "IMMUTABLE",
+        "encryptionConfigurations": [{"encryptionType": "KMS", "kmsKey": None}],
+        "tags": {"owner": "ml"},
+    },
+    "aws:fsx/lustreFileSystem:LustreFileSystem": {
+        "deploymentType": "PERSISTENT_2",
+        "perUnitStorageThroughput": 250.0,
+        "storageCapacity": 4800.0,
+        "subnetIds": None,
+    },
 }
 
 
@@ -238,6 +251,25 @@ def test_good_resources_have_no_problem(kind: str) -> None:
             "is not a policy",
         ),
         ("aws:kms/key:Key", sets("deletionWindowInDays", to=3), "3 is not 7 to 30"),
+        ("aws:s3/bucket:Bucket", sets("acl", to="open"), "'open' is not one of private"),
+        ("aws:s3/bucketObject:BucketObject", drops("bucket"), "needs Bucket"),
+        ("aws:ecr/repository:Repository", sets("imageTagMutability", to="FIXED"), "'FIXED' is not one of"),
+        (
+            "aws:ecr/repository:Repository",
+            sets("encryptionConfigurations", 0, "encryptionType", to="RSA"),
+            "'RSA' is not one of",
+        ),
+        (
+            "aws:fsx/lustreFileSystem:LustreFileSystem",
+            sets("deploymentType", to="PERSISTENT_3"),
+            "'PERSISTENT_3' is not one of",
+        ),
+        ("aws:fsx/lustreFileSystem:LustreFileSystem", sets("storageCapacity", to=5000), "5000 GiB is not"),
+        (
+            "aws:fsx/lustreFileSystem:LustreFileSystem",
+            sets("perUnitStorageThroughput", to=200),
+            "200 is not one of 125, 250, 500, 1000",
+        ),
     ],
 )
 def test_a_seeded_fault_is_found(kind: str, change: Callable[[dict[str, Any]], object], problem: str) -> None:
@@ -246,7 +278,7 @@ def test_a_seeded_fault_is_found(kind: str, change: Callable[[dict[str, Any]], o
 
 
 def test_an_aws_type_that_nobody_thought_of_is_a_problem() -> None:
-    assert problems({"type": "aws:s3/bucket:Bucket", "inputs": {}}) != []
+    assert problems({"type": "aws:sqs/queue:Queue", "inputs": {}}) != []
 
 
 def test_other_resources_are_none_of_its_business() -> None:
