@@ -24,20 +24,25 @@ Json = dict[str, Any]
 
 def capacity(groups: Sequence[NodeGroup], resources: Sequence[Mapping[str, Any]]) -> Json:
     """The capacity part of a resource document. Autoscaler maxima count, not today's nodes."""
-    lines = [_line(group) for group in groups]
+    return summed([line(group) for group in groups], resources)
+
+
+def summed(lines: Sequence[Json], resources: Sequence[Mapping[str, Any]]) -> Json:
+    """The same, from the lines of the groups."""
     accelerators: dict[str, int] = {}
-    for line in lines:
-        if line["accelerator"] and line["accelerators"]["max"]:
-            accelerators[line["accelerator"]] = accelerators.get(line["accelerator"], 0) + line["accelerators"]["max"]
+    for one in lines:
+        if one["accelerator"] and one["accelerators"]["max"]:
+            accelerators[one["accelerator"]] = accelerators.get(one["accelerator"], 0) + one["accelerators"]["max"]
     return {
-        "groups": lines,
+        "groups": list(lines),
         "accelerators": dict(sorted(accelerators.items())),
         "total": sum(accelerators.values()),
         "tenants": _tenants(resources),
     }
 
 
-def _line(group: NodeGroup) -> Json:
+def line(group: NodeGroup) -> Json:
+    """What one group has."""
     machine = known_machine(group.machine)
     each, accelerator = _of_a_node(group, machine)
     nodes = {"min": group.minimum, "initial": group.initial, "max": group.maximum}

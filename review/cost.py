@@ -23,24 +23,29 @@ Json = dict[str, Any]
 
 def cost(groups: Sequence[NodeGroup], resources: Sequence[Mapping[str, Any]]) -> Json:
     """The cost part of a resource document, in US dollars. A price that is not known is null, never 0."""
-    lines = [_line(group) for group in groups]
-    known = [line for line in lines if line["month"]]
-    total = {bound: round(sum(line["month"][bound] for line in known), 2) for bound in BOUNDS}
+    return summed([line(group) for group in groups], resources)
+
+
+def summed(lines: Sequence[Json], resources: Sequence[Mapping[str, Any]]) -> Json:
+    """The same, from the lines of the groups."""
+    known = [one for one in lines if one["month"]]
+    total = {bound: round(sum(one["month"][bound] for one in known), 2) for bound in BOUNDS}
     tenants = _tenants(lines, resources)
     quotas = [tenant["quota"] for tenant in tenants.values()]
     complete = len(known) == len(lines) and None not in quotas
     return {
         "currency": "USD",
         "hours_a_month": HOURS_A_MONTH,
-        "lines": lines,
+        "lines": list(lines),
         "total": total,
-        "unknown": [line["urn"] for line in lines if not line["month"]],
+        "unknown": [one["urn"] for one in lines if not one["month"]],
         "tenants": tenants,
         "shared": round(total["max"] - sum(quotas), 2) if complete and tenants else None,
     }
 
 
-def _line(group: NodeGroup) -> Json:
+def line(group: NodeGroup) -> Json:
+    """What one group costs."""
     machine = known_machine(group.machine)
     price = _price(group)
     nodes = {"min": group.minimum, "initial": group.initial, "max": group.maximum}
@@ -124,11 +129,11 @@ def _month(price: catalogue.Price | None, charged: Mapping[str, float | None]) -
     return month
 
 
-def _tenants(lines: list[Json], resources: Sequence[Mapping[str, Any]]) -> Json:
+def _tenants(lines: Sequence[Json], resources: Sequence[Mapping[str, Any]]) -> Json:
     accelerator_month = {
-        line["group"]: line["usd_hour"] / line["accelerators_a_node"] * HOURS_A_MONTH
-        for line in lines
-        if line["usd_hour"] is not None and line["accelerators_a_node"]
+        one["group"]: one["usd_hour"] / one["accelerators_a_node"] * HOURS_A_MONTH
+        for one in lines
+        if one["usd_hour"] is not None and one["accelerators_a_node"]
     }
     tenants: Json = {}
     for tenant in (r for r in resources if r["type"] == TENANT):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypedDict
 
 from gpuyard.review.recording import Recording, Resource
@@ -40,24 +40,25 @@ def build(recording: Recording, *, date: str, environment: str) -> Document:
         "stack": recording.stack,
         "environment": environment,
         "resources": sorted(recording.resources, key=lambda resource: resource["urn"]),
-        "default_providers": _default_providers(recording),
+        "default_providers": default_providers(recording.project, recording.config),
         "cost": {},
         "capacity": {},
     }
-    hide(document, _contents_of_secrets(document["resources"]))
+    hide(document, contents_of_secrets(document["resources"]))
     return document
 
 
-def _default_providers(recording: Recording) -> dict[str, Json]:
+def default_providers(project: str, config: Mapping[str, str]) -> dict[str, Json]:
+    """By package, what a stack's configuration, without secrets, says of its default provider."""
     found: dict[str, Json] = {}
-    for key, value in sorted(recording.config.items()):
+    for key, value in sorted(config.items()):
         package, _, name = key.partition(":")
-        if package not in (recording.project, "pulumi"):
+        if package not in (project, "pulumi"):
             found.setdefault(package, {"inputs": {}})["inputs"][name] = value
     return found
 
 
-def _contents_of_secrets(resources: list[Resource]) -> Iterator[tuple[str, str]]:
+def contents_of_secrets(resources: Iterable[Resource]) -> Iterator[tuple[str, str]]:
     """What Kubernetes Secrets hold: the SDK marks it for its own Secret class only, not for a manifest."""
     for resource in resources:
         inputs = resource["inputs"]

@@ -7,18 +7,28 @@ by continuous integration that takes rules and limits from the base branch, and 
 from __future__ import annotations
 
 import datetime
+import os
+import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pulumi
 from pulumi.runtime import settings
+from pulumi.runtime.proto.resource_pb2_grpc import ResourceMonitorStub
 
 from gpuyard.review import recording as recordings
+from gpuyard.review.command import creates_nothing
 from gpuyard.review.evaluation.evaluate import find_policies
 from gpuyard.review.evaluation.findings import Finding
 from gpuyard.review.judge import Review, judge
 from gpuyard.review.recording import Recording
+
+REFUSAL = "nothing is deployed"
+"""How the last error of a program ends that the gate has failed."""
+
+INTERRUPTED = 128 + signal.SIGINT
+"""Exit code of a program that was interrupted, as a shell has it."""
 
 SECONDS = 120
 """A program that is not built after so long is refused: the gate never waits for ever."""
@@ -28,9 +38,11 @@ def gated(build: Callable[[], object]) -> None:
     """Runs `build`, unless a rule denies what it would declare.
 
     An update is refused before anything is declared. A preview declares everything, so that the whole plan and each
-    finding show, and fails at its end. `destroy` does not run the program, and is never refused.
+    finding show, and fails at its end. `destroy` and `refresh` are never refused: they run no program, and where
+    `--run-program` makes them run it, they create nothing of it.
     """
-    if recordings.under_recorder():
+    _leave_quietly()
+    if recordings.under_recorder() or creates_nothing():
         build()
         return
     review = _review(build)
@@ -40,12 +52,21 @@ def gated(build: Callable[[], object]) -> None:
         build()
         return
     denied = sum(finding.denies for finding in review.findings)
-    refusal = pulumi.RunError(
-        f"gpuyard: {denied} finding{'s' if denied > 1 else ''} of {review.engine}: nothing is deployed"
-    )
+    refusal = pulumi.RunError(f"gpuyard: {denied} finding{'s' if denied > 1 else ''} of {review.engine}: {REFUSAL}")
     if pulumi.runtime.is_dry_run():
         build()
     raise refusal
+
+
+def _leave_quietly() -> None:
+    """Lets the engine end this program without a traceback.
+
+    It interrupts a program that it has no more use for, such as one of whose resources failed. Its user has read why,
+    and a traceback would bury that. Programs that are part of another process keep that process' own handling.
+    """
+    own_process = threading.current_thread() is threading.main_thread()
+    if own_process and isinstance(settings.get_monitor(), ResourceMonitorStub):
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
 
 
 def _review(build: Callable[[], object]) -> Review:
@@ -64,15 +85,16 @@ def _record(build: Callable[[], object], directory: Path) -> Recording:
     """Records the program in a thread of its own, where it has its own event loop and sees no engine."""
     config, secret_keys = recordings.blinded_config()
     answer: list[Recording | BaseException] = []
-    upstream = settings.get_monitor()
+    # A new thread knows nothing of them: the SDK keeps them in context variables.
+    upstream, project, stack = settings.get_monitor(), pulumi.get_project(), pulumi.get_stack()
 
     def work() -> None:
         try:
             answer.append(
                 recordings.record(
                     build,
-                    project=pulumi.get_project(),
-                    stack=pulumi.get_stack(),
+                    project=project,
+                    stack=stack,
                     config=config,
                     secret_keys=secret_keys,
                     directory=directory,

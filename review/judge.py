@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gpuyard.review import document as documents
 from gpuyard.review.capacity import capacity
+from gpuyard.review.changes import Change
 from gpuyard.review.cost import cost
 from gpuyard.review.document import Document
 from gpuyard.review.evaluation.evaluate import Policies, environment_of, evaluate
@@ -25,6 +26,8 @@ class Review:
     """The engine that answered, with its version."""
     unseen: list[Unseen]
     """Parts of the stack that hide resources from the rules."""
+    changes: list[Change] | None = None
+    """What a deployment would do to what is there already; None where no engine was asked."""
 
     @property
     def refused(self) -> bool:
@@ -34,7 +37,12 @@ class Review:
 
 def describe(recording: Recording, policies: Policies, *, date: str) -> Document:
     """What a recorded program would be, with its cost and capacity as of `date` (YYYY-MM-DD); no rule is asked."""
-    document = documents.build(recording, date=date, environment=environment_of(recording.stack, policies))
+    return describe_in(recording, environment_of(recording.stack, policies), date=date)
+
+
+def describe_in(recording: Recording, environment: str, *, date: str) -> Document:
+    """The same, where its environment is known already."""
+    document = documents.build(recording, date=date, environment=environment)
     groups = node_groups(document["resources"], document["default_providers"])
     document["capacity"] = capacity(groups, document["resources"])
     document["cost"] = cost(groups, document["resources"])

@@ -20,6 +20,7 @@ SHARED = "gpuyard:index:SharedNodes"
 ENDPOINT = "gpuyard:index:Endpoint"
 LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 GKE_CLUSTER = "gcp:container/cluster:Cluster"
+COMPONENTS = ("gpuyard:index:EksNodeGroup", "gpuyard:index:GkeNodeGroup")
 
 ZONES_OF_A_REGION = 3
 """A regional GKE cluster that names no zones runs its node pools in three. Source: GKE's NodePool.locations."""
@@ -110,7 +111,7 @@ def _eks(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
     market = "spot" if inputs.get("capacityType") == "SPOT" else "reservation" if reserved else "on_demand"
     return NodeGroup(
         urn=resource["urn"],
-        name=_group_name(inputs.get("labels"), resource),
+        name=_group_name(inputs.get("labels"), resource, by_urn),
         cloud="aws",
         region=_text(inputs.get("region")) or _of_provider(resource, by_urn, "region"),
         machine=_largest(inputs.get("instanceTypes")) or _text(template_inputs.get("instanceType")),
@@ -143,7 +144,7 @@ def _gke(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
     market = "spot" if config.get("spot") is True else "reservation" if reserved else "on_demand"
     return NodeGroup(
         urn=resource["urn"],
-        name=_group_name(config.get("labels"), resource),
+        name=_group_name(config.get("labels"), resource, by_urn),
         cloud="gcp",
         region=_gcp_region(location),
         machine=_text(config.get("machineType")),
@@ -246,7 +247,11 @@ def _times(count: int | None, zones: int) -> int | None:
     return None if count is None else count * zones
 
 
-def _group_name(labels: Any, resource: Resource) -> str:
+def _group_name(labels: Any, resource: Resource, by_urn: Mapping[str, Resource]) -> str:
+    """The name that tenants and endpoints say: the component's, for a renamed group keeps its former one as a label."""
+    parent = by_urn.get(resource["parent"])
+    if parent is not None and parent["type"] in COMPONENTS:
+        return str(parent["name"])
     return _text(_mapping(labels).get(GROUP_LABEL)) or str(resource["name"])
 
 

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
@@ -96,10 +96,17 @@ class Embedded:
 
     def ask(self, given: str) -> Any:
         """See Engine."""
+        return self._evaluated(given, [f"data.{PACKAGE}.main.{ANSWER}"])[0]
+
+    def deny(self, given: str, rules: Sequence[str]) -> list[Any]:
+        """What each of some rules denies: all of them together take longer than a single resource is worth."""
+        return self._evaluated(given, [f"data.{PACKAGE}.rules.{rule.replace('/', '.')}.deny" for rule in rules])
+
+    def _evaluated(self, given: str, names: Sequence[str]) -> list[Any]:
         try:
             engine = self._engine()
             engine.set_input_json(given)
-            return json.loads(engine.eval_rule_as_json(f"data.{PACKAGE}.main.{ANSWER}"))
+            return [json.loads(engine.eval_rule_as_json(name)) for name in names]
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:

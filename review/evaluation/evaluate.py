@@ -7,7 +7,7 @@ partial or of another shape: each is a GateError, and an error is not a pass.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -18,8 +18,8 @@ from gpuyard.review.evaluation import limits, rules
 from gpuyard.review.evaluation.engines import Choice, engine
 from gpuyard.review.evaluation.findings import Finding, Status, order
 from gpuyard.review.evaluation.masks import Mask
-from gpuyard.review.evaluation.prepare import prepare
-from gpuyard.review.evaluation.rules import Rule, RuleSet
+from gpuyard.review.evaluation.prepare import Preparation, prepare
+from gpuyard.review.evaluation.rules import Refers, Rule, RuleSet
 from gpuyard.review.evaluation.undetermined import SKIP, settle
 
 _TEXTS = ("rule", "urn", "path", "message")
@@ -36,6 +36,22 @@ class Policies:
     """The first has the entry point; each may have `lib/` and `rules/`."""
     limits: Path
     """The folder with environments.yaml and a file an environment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """What judges one stack, read once."""
+
+    stack: str
+    environment: str
+    limits: Json
+    """As rules read them."""
+    rules: RuleSet
+
+    @property
+    def refers(self) -> list[Refers]:
+        """What the rules say of values that name other resources, each once."""
+        return sorted({refers for rule in self.rules.rules.values() for refers in rule.refers}, key=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +82,44 @@ def environment_of(stack: str, policies: Policies) -> str:
     return limits.environment(stack, policies.limits)
 
 
+def rulebook(stack: str, policies: Policies) -> Rulebook:
+    """Reads rules and limits. Raises InputError for wrong limits, GateError for rules that cannot be read whole."""
+    environment = environment_of(stack, policies)
+    given = limits.limits(stack, environment, policies.limits)
+    return Rulebook(stack, environment, given, rules.load(policies.directories))
+
+
 def evaluate(document: Document, policies: Policies, *, choice: Choice = "auto") -> Verdict:
     """Judges a document.
 
     Raises InputError for wrong limits, GateError when the rules cannot be applied as a whole.
     """
-    environment = environment_of(_text(document, "stack"), policies)
-    if document.get("environment") != environment:
+    book = rulebook(_text(document, "stack"), policies)
+    return judge_all(document, book, Mask(_resources(document).values()), choice=choice)
+
+
+def judge_all(
+    document: Document,
+    book: Rulebook,
+    mask: Mask,
+    preparation: Preparation | None = None,
+    *,
+    choice: Choice = "auto",
+) -> Verdict:
+    """Judges a document by rules that are read already; `preparation` has its resources, if they were read before.
+
+    Raises GateError when the rules cannot be applied as a whole.
+    """
+    if document.get("environment") != book.environment:
         raise GateError(
-            f"the document is of {document.get('environment')!r}, its stack's environment is {environment!r}"
+            f"the document is of {document.get('environment')!r}, its stack's environment is {book.environment!r}"
         )
-    given = limits.limits(document["stack"], environment, policies.limits)
-    loaded = rules.load(policies.directories)
     by_urn = _resources(document)
-    mask = Mask(by_urn.values())
     try:
-        refers = {refers for rule in loaded.rules.values() for refers in rule.refers}
-        prepared = prepare(document, given, sorted(refers, key=str))
+        if preparation is None:
+            prepared = prepare(document, book.limits, book.refers)
+        else:
+            prepared = preparation.whole(document, book.limits)
         urns = {*by_urn, prepared.input["urn"]}
         plain = [(found["urn"], found["path"]) for found in prepared.input["plain_secrets"]]
         text = json.dumps(prepared.input, allow_nan=False)
@@ -91,16 +128,21 @@ def evaluate(document: Document, policies: Policies, *, choice: Choice = "auto")
     except (RecursionError, ValueError) as error:
         raise GateError(f"the document cannot be prepared for the rules: {error}") from None
     try:
-        with engine(loaded, choice) as chosen:
-            fired = _fired(chosen.ask(text), loaded, urns)
+        with engine(book.rules, choice) as chosen:
+            fired = _fired(chosen.ask(text), book.rules, urns)
             name = chosen.name
     except GateError as error:
         # An engine's error may quote a value.
         raise GateError(mask(str(error))) from None
-    settled = list(settle(fired, loaded.rules, prepared))
-    findings = [_finding(f, loaded.rules[f["rule"]], mask) for f in settled if f["level"] != SKIP]
-    undecided = [_finding(f, loaded.rules[f["rule"]], mask) for f in settled if f["level"] == SKIP]
-    return Verdict(_once(findings), _once(undecided), name, plain)
+    settled = list(settle(fired, book.rules.rules, prepared))
+    findings = told((f for f in settled if f["level"] != SKIP), book.rules.rules, mask)
+    undecided = told((f for f in settled if f["level"] == SKIP), book.rules.rules, mask)
+    return Verdict(findings, undecided, name, plain)
+
+
+def told(settled: Iterable[Json], rules: Mapping[str, Rule], mask: Mask) -> list[Finding]:
+    """Findings as they are told: in order, one for each rule and place, and without a secret."""
+    return _once([_finding(found, rules[found["rule"]], mask) for found in settled])
 
 
 def _text(document: Document, key: str) -> str:
@@ -141,20 +183,25 @@ def _fired(answer: Any, loaded: RuleSet, urns: set[str]) -> list[Json]:
     lost = set(loaded.rules).symmetric_difference(answer["loaded"] if isinstance(answer["loaded"], list) else [])
     if lost:
         raise GateError(f"rules without a set `deny` in the engine: {', '.join(sorted(map(str, lost)))}")
-    if not isinstance(answer["findings"], list):
+    return checked(answer["findings"], loaded.rules, urns)
+
+
+def checked(findings: Any, rules: Container[str], urns: Container[str]) -> list[Json]:
+    """What rules say that they found. Raises GateError for what has another shape, or is about something else."""
+    if not isinstance(findings, list):
         raise GateError("the findings are no list")
-    for finding in answer["findings"]:
+    for finding in findings:
         whole = isinstance(finding, dict) and all(isinstance(finding.get(key), str) for key in _TEXTS)
         if not whole or not {*finding} <= {*_TEXTS, "level", "rests_on"}:
             raise GateError(f"a rule gave a finding of another shape: {_rule_of(finding)}")
         rests_on = finding.get("rests_on", [])
-        if finding["rule"] not in loaded.rules or finding["urn"] not in urns:
+        if finding["rule"] not in rules or finding["urn"] not in urns:
             raise GateError(f"{finding['rule']} gave a finding for something that is not in the document")
         if finding.get("level", "advisory") not in ("mandatory", "advisory"):
             raise GateError(f"{finding['rule']} gave a finding with a level that there is not")
         if not isinstance(rests_on, list) or not all(isinstance(path, str) for path in rests_on):
             raise GateError(f"{finding['rule']} gave a finding whose rests_on is no list of paths")
-    return answer["findings"]
+    return findings
 
 
 def _rule_of(finding: Any) -> str:

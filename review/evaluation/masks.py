@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gpuyard.review.evaluation.objects import member, steps
+from gpuyard.review.evaluation.objects import CONTAINERS, member, steps
 from gpuyard.review.evaluation.plain_secrets import tokens
 
 HIDDEN = "(secret)"
@@ -22,10 +22,11 @@ _NEVER = r"(?!)"
 
 
 class Mask:
-    """Masks the values that a document marks secret, and every text that looks like a token."""
+    """Masks the values that a document marks secret, `more` such values, and every text that looks like a token."""
 
-    def __init__(self, resources: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, resources: Iterable[Mapping[str, Any]], more: Iterable[str] = ()) -> None:
         values = {text for resource in resources for text in _secrets(resource)}
+        values |= {text for text in more if text.strip()}
         # A message may quote a value as JSON does. The longest first: one secret may be a part of another.
         written = values | {json.dumps(value)[1:-1] for value in values}
         ordered = sorted(written, key=lambda value: (-len(value), value))
@@ -52,20 +53,26 @@ def _pattern(value: str) -> str:
 def _secrets(resource: Mapping[str, Any]) -> Iterator[str]:
     for pointer in resource["secret"]:
         value: Any = resource["inputs"]
-        for step in steps(pointer):
+        way = steps(pointer)
+        for step in way:
             value = member(value, step)
-        yield from _scalars(value)
+        if isinstance(value, list) and way and way[-1] in CONTAINERS:
+            # Marked as a whole for one text in it: masked names and numbers would only make messages unreadable.
+            yield from (text for text in _scalars(value, names=False) if isinstance(text, str))
+        else:
+            yield from map(str, _scalars(value))
 
 
-def _scalars(value: Any) -> Iterator[str]:
+def _scalars(value: Any, *, names: bool = True) -> Iterator[str | int | float]:
     if isinstance(value, str):
         if value.strip():
             yield value
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield str(value)
+        yield value
     elif isinstance(value, dict):
-        for member in value.values():
-            yield from _scalars(member)
+        for key, inner in value.items():
+            if names or key != "name":
+                yield from _scalars(inner, names=names)
     elif isinstance(value, list):
-        for member in value:
-            yield from _scalars(member)
+        for inner in value:
+            yield from _scalars(inner, names=names)

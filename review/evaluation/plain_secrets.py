@@ -14,7 +14,18 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from gpuyard.review.evaluation.objects import HELM, Json, Object, Path, containers, member, metadata, pod_specs, pointer
+from gpuyard.review.evaluation.objects import (
+    CONTAINERS,
+    HELM,
+    Json,
+    Object,
+    Path,
+    containers,
+    member,
+    metadata,
+    pod_specs,
+    pointer,
+)
 from gpuyard.review.program.goyaml import parse
 
 _PLACEHOLDER = re.compile(r"example|placeholder|change[-_]?me|(.)\1{7}", re.IGNORECASE)
@@ -99,6 +110,16 @@ def in_plain_text(type_: str, inputs: Json, found: Iterable[Object], secret: fro
 
 
 def _pod(spec: Json, path: Path, secret: frozenset[str]) -> Iterator[Json]:
+    found = list(_in_containers(spec, path, secret))
+    yield from found
+    for role in CONTAINERS if secret else ():
+        # A provider that checks inputs marks a whole list for one secret in it, and does not say for which.
+        whole = pointer((*path, role))
+        if whole in secret and not any(item["path"].startswith(f"{whole}/") for item in found):
+            yield {"path": whole, "place": "pod", "name": "", "kind": "marked"}
+
+
+def _in_containers(spec: Json, path: Path, secret: frozenset[str]) -> Iterator[Json]:
     for _, place, container in containers(spec, path):
         variables = container.get("env")
         for i, variable in enumerate(variables if isinstance(variables, list) else []):

@@ -54,40 +54,89 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class _Context:
-    """One resource and what is known about it."""
+class _Read:
+    """One resource, read once."""
 
+    urn: str
     resource: Resource
     inputs: Json
     objects: list[Object]
+    parts: list[Part]
+    unknown: list[Steps]
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """One resource and what is known about it from others."""
+
+    read: _Read
     provider: Resource
     references: dict[str, str]
     unknown: list[Steps]
     names: Mapping[str, str]
 
-    @property
-    def urn(self) -> str:
-        return str(self.resource["urn"])
-
 
 def prepare(document: Mapping[str, Any], limits: Json, refers: Iterable[Refers] = ()) -> Prepared:
     """Prepares a document. `refers` is what the rules' METADATA says of values that name other resources."""
-    resources: list[Resource] = document["resources"]
-    inputs = {r["urn"]: known(r["inputs"]) if isinstance(r["inputs"], dict) else {} for r in resources}
-    found = {r["urn"]: list(kubernetes.objects(r["type"], inputs[r["urn"]])) for r in resources}
-    parts = {r["urn"]: _parts(r, found[r["urn"]]) for r in resources}
-    unknown = {r["urn"]: [steps(path) for path in r["unknown"]] for r in resources}
-    references = References(inputs, parts, refers)
-    names = {urn: name(given) for urn, given in inputs.items()}
-    providers = {r["urn"]: r for r in resources if r["type"].startswith("pulumi:providers:")}
-    defaults = document.get("default_providers") or {}
-    prepared = Prepared(_stack(document, limits), parts, unknown)
-    for r in resources:
-        urn = r["urn"]
-        provider = providers.get(r["provider"]) or defaults.get(r["type"].partition(":")[0]) or {}
-        named = references.of(r, unknown[urn])
-        _add(prepared.input, _Context(r, inputs[urn], found[urn], provider, named, unknown[urn], names))
-    return prepared
+    preparation = Preparation(refers)
+    for resource in document["resources"]:
+        preparation.add(resource)
+    return preparation.whole(document, limits)
+
+
+class Preparation:
+    """Resources on their way to the rules: each is read once, also where one is judged by itself before all are in."""
+
+    def __init__(self, refers: Iterable[Refers] = (), defaults: Mapping[str, Any] | None = None) -> None:
+        self._read: dict[str, _Read] = {}
+        self._references = References(refers)
+        self._names: dict[str, str] = {}
+        self._defaults = defaults or {}
+
+    def add(self, resource: Resource) -> None:
+        """Reads a resource; one that is there already is taken out."""
+        urn = str(resource["urn"])
+        inputs = known(resource["inputs"]) if isinstance(resource["inputs"], dict) else {}
+        objects = list(kubernetes.objects(resource["type"], inputs))
+        parts = _parts(resource["type"], objects)
+        self._read[urn] = _Read(urn, resource, inputs, objects, parts, [steps(path) for path in resource["unknown"]])
+        self._names[urn] = name(inputs)
+        self._references.add(urn, parts, self._names[urn] or str(resource.get("autoname", "")))
+
+    def parts(self, urn: str) -> list[Part]:
+        """What METADATA can name in a resource."""
+        return self._read[urn].parts
+
+    def references(self, urn: str) -> tuple[dict[str, str], set[Refers]]:
+        """URN by JSON pointer of what a resource names; and what in it may name something that nobody knows yet."""
+        read = self._read[urn]
+        unknown = list(read.unknown)
+        found = self._references.of(read.resource, read.inputs, read.parts, unknown)
+        return found, self._references.open(read.inputs, read.parts, unknown)
+
+    def whole(self, document: Mapping[str, Any], limits: Json) -> Prepared:
+        """All resources, with what the rest of the document says."""
+        self._defaults = document.get("default_providers") or {}
+        prepared = Prepared(stack_input(document, limits), {}, {})
+        for resource in document["resources"]:
+            self._put(prepared, self._read[resource["urn"]])
+        return prepared
+
+    def one(self, urn: str, stack: Json) -> Prepared:
+        """One resource by itself, beside those that it refers to. `stack` is as `stack_input` gives it."""
+        prepared = Prepared(stack | _nothing(), {}, {})
+        for target in sorted({*self._put(prepared, self._read[urn]).values()} - {urn}):
+            self._put(prepared, self._read[target])
+        return prepared
+
+    def _put(self, prepared: Prepared, read: _Read) -> dict[str, str]:
+        unknown = list(read.unknown)
+        named = self._references.of(read.resource, read.inputs, read.parts, unknown)
+        provider = self._read.get(read.resource["provider"])
+        described = provider.resource if provider else self._defaults.get(read.resource["type"].partition(":")[0])
+        _add(prepared.input, _Context(read, described or {}, named, unknown, self._names))
+        prepared.parts[read.urn], prepared.unknown[read.urn] = read.parts, unknown
+        return named
 
 
 def known(value: Any) -> Any:
@@ -101,27 +150,32 @@ def known(value: Any) -> Any:
     return value
 
 
-def _stack(document: Mapping[str, Any], limits: Json) -> Json:
+def stack_urn(project: str, stack: str) -> str:
+    """The URN of the stack itself, as the engine makes it."""
+    return f"urn:pulumi:{stack}::{project}::pulumi:pulumi:Stack::{project}-{stack}"
+
+
+def stack_input(document: Mapping[str, Any], limits: Json) -> Json:
+    """What rules read of a stack as a whole, and no resource yet."""
     stack, project = document["stack"], document["project"]
     return {
-        "urn": f"urn:pulumi:{stack}::{project}::pulumi:pulumi:Stack::{project}-{stack}",
+        "urn": stack_urn(project, stack),
         "project": project,
         "stack": stack,
         "environment": document["environment"],
         "date": document["date"],
         "limits": known(limits),
-        "by_type": {},
-        "objects": {},
-        "pods": [],
-        "releases": [],
-        "plain_secrets": [],
         "cost": known(document.get("cost") or {}),
         "capacity": known(document.get("capacity") or {}),
-    }
+    } | _nothing()
 
 
-def _parts(resource: Resource, found: list[Object]) -> list[Part]:
-    parts = [Part(resource["type"], ())]
+def _nothing() -> Json:
+    return {"by_type": {}, "objects": {}, "pods": [], "releases": [], "plain_secrets": []}
+
+
+def _parts(type_: str, found: list[Object]) -> list[Part]:
+    parts = [Part(type_, ())]
     for item in found:
         parts.append(Part(item.type, item.path))
         parts += [Part(POD, path) for path, _ in kubernetes.pod_specs(item)]
@@ -129,10 +183,10 @@ def _parts(resource: Resource, found: list[Object]) -> list[Part]:
 
 
 def _add(rego: Json, context: _Context) -> None:
-    resource, inputs, urn = context.resource, context.inputs, context.urn
-    for item in context.objects:
+    resource, inputs, urn = context.read.resource, context.read.inputs, context.read.urn
+    for item in context.read.objects:
         _add_object(rego, item, context)
-    if not context.objects:
+    if not context.read.objects:
         entry = {key: resource[key] for key in ("urn", "name", "parent", "unknown")}
         entry |= {"inputs": inputs, "default_tags": _default_tags(context), "references": context.references}
         rego["by_type"].setdefault(resource["type"], []).append(entry)
@@ -140,13 +194,13 @@ def _add(rego: Json, context: _Context) -> None:
         namespace = _namespace(inputs.get("namespace"), ("namespace",), context)
         rego["releases"].append({"urn": urn, **release(inputs)} | ({"namespace": namespace} if namespace else {}))
     secret = frozenset(resource["secret"])
-    plain = in_plain_text(resource["type"], inputs, context.objects, secret)
+    plain = in_plain_text(resource["type"], inputs, context.read.objects, secret)
     rego["plain_secrets"] += [{"urn": urn, **secret_} for secret_ in plain]
 
 
 def _add_object(rego: Json, item: Object, context: _Context) -> None:
     about = metadata(item.body)
-    common = {"urn": context.urn, "name": about.get("name", "")}
+    common = {"urn": context.read.urn, "name": about.get("name", "")}
     namespace = _namespace(about.get("namespace"), (*item.path, "metadata", "namespace"), context)
     if namespace:
         common["namespace"] = namespace
@@ -162,10 +216,10 @@ def _add_object(rego: Json, item: Object, context: _Context) -> None:
 
 def _namespace(own: Any, place: Path, context: _Context) -> str:
     """The namespace that an object or a release goes to, which says it at a place; empty where that is not known."""
-    if own is not None:
-        return own if isinstance(own, str) else ""
     if pointer(place) in context.references:
         return context.names[context.references[pointer(place)]]
+    if own is not None:
+        return own if isinstance(own, str) else ""
     here = tuple(str(step) for step in place)
     provider = context.provider
     if any(here[: len(path)] == path for path in context.unknown) or "/namespace" in provider.get("unknown", ()):
@@ -191,7 +245,7 @@ def _without(body: Any, path: Path) -> Any:
 
 def _default_tags(context: _Context) -> Json:
     """Tags that the provider gives to each of its resources: JSON text, as all inputs of providers are."""
-    field = _DEFAULT_TAGS_OF.get(str(context.resource["type"]).partition(":")[0])
+    field = _DEFAULT_TAGS_OF.get(str(context.read.resource["type"]).partition(":")[0])
     given = context.provider.get("inputs")
     if field is None or not isinstance(given, dict):
         return {}

@@ -33,34 +33,52 @@ def name(inputs: Mapping[str, Any]) -> str:
 
 
 class References:
-    """Resolves what the rules' METADATA says refers to something."""
+    """Resolves what the rules' METADATA says refers to something, among the resources that are added."""
 
-    def __init__(
-        self, inputs: Mapping[str, Mapping[str, Any]], parts: Mapping[str, list[Part]], refers: Iterable[Refers]
-    ):
+    def __init__(self, refers: Iterable[Refers]) -> None:
         self._refers = list(refers)
         self._by_type: dict[str, list[Refers]] = {}
-        self._parts = parts
-        self._inputs = inputs
-        targets = {refers.to for refers in self._refers}
-        self._targets = {
-            target: {urn for urn, listed in parts.items() if any(part.type == target for part in listed)}
-            for target in targets
-        }
-        self._named = {
-            target: {name(inputs[urn]): urn for urn in sorted(urns) if name(inputs[urn])}
-            for target, urns in self._targets.items()
-        }
+        self._named: dict[str, dict[str, str]] = {refers.to: {} for refers in self._refers}
+        """By target type, URNs by name."""
+        self._targets: dict[str, dict[str, str]] = {refers.to: {} for refers in self._refers}
+        """By target type, names by URN; empty where nobody knows the name yet."""
 
-    def of(self, resource: Resource, unknown: list[Steps]) -> dict[str, str]:
+    def add(self, urn: str, parts: Iterable[Part], called: str) -> None:
+        """Adds a resource, by the name that it gives itself or that its provider has chosen for it."""
+        for type_ in {part.type for part in parts} & self._targets.keys():
+            self._targets[type_][urn] = called
+            if called:
+                # Of two with one name the last by URN, whichever comes first.
+                self._named[type_][called] = max(urn, self._named[type_].get(called, ""))
+
+    def of(self, resource: Resource, inputs: Any, parts: Iterable[Part], unknown: list[Steps]) -> dict[str, str]:
         """URN by JSON pointer; the pointers are taken out of `unknown`, for what they name is known."""
         found: dict[str, str] = {}
-        for part in self._parts[resource["urn"]]:
+        for part in parts:
             for refers in self._of_type(part.type):
                 place = (*part.path, *refers.steps)
-                target = self._target(resource, place, refers.to, unknown)
+                target = self._target(resource, _at(inputs, place), place, refers.to, unknown)
                 if target:
                     found[pointer(place)] = target
+        return found
+
+    def open(self, inputs: Any, parts: Iterable[Part], unknown: Iterable[Steps]) -> set[Refers]:
+        """What may name one of the resources so far, and only a dependency tells which: a value that is not known, or a
+        name that is none of theirs where one of theirs is not known.
+
+        What a resource depends on is there before it.
+        """
+        found: set[Refers] = set()
+        for part in parts:
+            for refers in self._of_type(part.type):
+                place, names = (*part.path, *refers.steps), self._targets[refers.to].values()
+                value = _at(inputs, place)
+                if isinstance(value, str):
+                    unsettled = "" in names and not self._by_name(value, refers.to)
+                else:
+                    unsettled = bool(names) and any(_hides(place, path) for path in unknown)
+                if unsettled:
+                    found.add(refers)
         return found
 
     def _of_type(self, type_: str) -> list[Refers]:
@@ -68,17 +86,29 @@ class References:
             self._by_type[type_] = [refers for refers in self._refers if fnmatchcase(type_, refers.type)]
         return self._by_type[type_]
 
-    def _target(self, resource: Resource, place: Path, target: str, unknown: list[Steps]) -> str:
-        value: Any = self._inputs[resource["urn"]]
-        for step in place:
-            value = member(value, step)
+    def _by_name(self, value: str, target: str) -> str:
+        """Clouds take a name or a path that ends with it: projects/p/locations/l/clusters/NAME."""
+        named = self._named[target]
+        return named.get(value) or named.get(value.rpartition("/")[2], "")
+
+    def _target(self, resource: Resource, value: Any, place: Path, target: str, unknown: list[Steps]) -> str:
         if isinstance(value, str):
-            return self._named[target].get(value, "")
-        here = tuple(str(step) for step in place)
-        hidden = [path for path in unknown if path[: len(here)] == here]
-        depends_on: set[str] = set(resource["options"].get("depends_on") or []) & self._targets[target]
+            return self._by_name(value, target)
+        hidden = [path for path in unknown if _hides(place, path)]
+        depends_on: set[str] = set(resource["options"].get("depends_on") or []) & self._targets[target].keys()
         if not hidden or len(depends_on) != 1:
             return ""
         for path in hidden:
             unknown.remove(path)
         return depends_on.pop()
+
+
+def _at(inputs: Any, place: Path) -> Any:
+    for step in place:
+        inputs = member(inputs, step)
+    return inputs
+
+
+def _hides(place: Path, unknown: Steps) -> bool:
+    """Whether what is not known is the value at a place, or a part of it."""
+    return unknown[: len(place)] == tuple(str(step) for step in place)

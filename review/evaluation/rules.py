@@ -71,6 +71,10 @@ class Rule(_Metadata):
     level: Literal["mandatory", "advisory"]
     on_unknown: Literal["deny", "warn", "skip"]
     """What follows where a value that the rule reads is unknown: a mandatory finding, an advisory one, or a note."""
+    scope: Literal["resource", "sum", "stack"] = "stack"
+    """What a finding needs, and so how early the policy pack gives it. `resource`: the resource alone, its provider and
+    what it refers to. `sum`: also a sum over resources that only grows with each. `stack`: all resources, for any of
+    them may cure it."""
     waivable: bool = True
     reads: list[Read]
     refers: list[Refers] = Field(default_factory=list)

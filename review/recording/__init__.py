@@ -32,11 +32,13 @@ class Resource(_Always, total=False):
     `unknown` and `secret` are JSON pointers into `inputs`: an unknown value is null there, a secret one is itself.
     `options` holds those that the program set, of protect, ignore_changes, depends_on (URNs, also those that inputs
     imply), aliases (URNs) and retain_on_delete. `remote` is a component that another program makes, whose parts are not
-    here. `source` is `file:line`, relative to the project.
+    here. `source` is `file:line`, relative to the project. `autoname` is the name that its provider has chosen, where
+    an engine tells; it is not among the inputs.
     """
 
     remote: bool
     source: str
+    autoname: str
 
 
 @dataclass(frozen=True)

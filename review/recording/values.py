@@ -14,6 +14,18 @@ from typing import Any
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """Stands for a value that is not known before the update. Source: UnknownStringValue, pulumi sdk/go/common/resource."""
 
+UNKNOWN_OTHERS = frozenset(
+    {
+        "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",  # a truth value
+        "3eeb2bf0-c639-47a8-9e75-3b44932eb421",  # a number
+        "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",  # a list
+        "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",  # a mapping
+        "030794c1-ac77-496b-92df-f27374a8bd58",  # an asset
+        "e48ece36-62e2-4504-bad9-02848725956a",  # an archive
+    }
+)
+"""The same, where a provider knows of what kind the value will be. Source: sdk/go/common/resource/sig."""
+
 SIGNATURE = "4dabf18193072939515e22adb298388d"
 """The key of a mapping that is more than a mapping. Source of this and the next: SigKey, same place."""
 
@@ -65,7 +77,7 @@ class Reader:
         kind = value.WhichOneof("kind")
         if kind == "string_value":
             text = value.string_value
-            if UNKNOWN in text:
+            if UNKNOWN in text or text in UNKNOWN_OTHERS:
                 marks[0].append(pointer(path))
                 return None
             return self._once(text) if len(text) <= _SHORT else text

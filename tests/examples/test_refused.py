@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pack import grown
 from ruamel.yaml import YAML
 
 from gpuyard.review.evaluation import rules
@@ -19,6 +21,7 @@ from gpuyard.review.evaluation.findings import Finding
 from gpuyard.review.judge import Review, judge
 from gpuyard.review.program.record import find_project, record_program
 from gpuyard.review.program.stackfile import stacks
+from gpuyard.review.recording import Recording
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "refused"
 NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name[0] not in "._")
@@ -51,11 +54,16 @@ def replaced(text: str, lines: str, others: str) -> str:
     return new
 
 
-def review(folder: Path) -> Review:
-    """The review of an example's one stack."""
+def recorded(folder: Path) -> Recording:
+    """An example's one stack."""
     project = find_project(folder)
     (stack,) = stacks(project)
-    return judge(record_program(project, stack), find_policies(folder), date=DATE)
+    return record_program(project, stack)
+
+
+def review(folder: Path) -> Review:
+    """The review of an example's one stack."""
+    return judge(recorded(folder), find_policies(folder), date=DATE)
 
 
 def written(finding: Finding) -> Json:
@@ -66,10 +74,17 @@ def written(finding: Finding) -> Json:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_is_refused_for_what_it_promises_and_nothing_else(name: str) -> None:
-    reviewed = review(EXAMPLES / name)
+    recording, policies = recorded(EXAMPLES / name), find_policies(EXAMPLES / name)
+    # Before the review marks what it must not show.
+    resources: Any = copy.deepcopy(recording.resources)
+    reviewed = judge(recording, policies, date=DATE)
     assert [written(finding) for finding in reviewed.findings] == expected(name)["findings"]
     assert len({finding.rule for finding in reviewed.findings}) == 1, "an example shows one rule"
     assert reviewed.refused
+    pack = grown(
+        resources, stack=recording.stack, project=recording.project, policies=policies, config=recording.config
+    )
+    assert pack.last == reviewed.findings, "the policy pack says the same"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from raw_programs import PROGRAMS
+from mutations import ALL, Mutation, mutated, mutations
 from refused_programs import BROKEN
 
 from gpuyard.review.evaluation import limits
@@ -19,11 +18,7 @@ from gpuyard.review.evaluation.prepare import prepare
 from gpuyard.review.evaluation.rules import RuleSet, load
 
 Json = dict[str, Any]
-Path_ = tuple[str | int, ...]
 
-ALL = PROGRAMS | BROKEN
-REMOVED = object()
-PUT_THERE: list[Any] = [REMOVED, None, "x", 7, -0.5, True, [], {}, [None], {"a": None}]
 EACH = 21
 """`make check` takes one mutation of so many, evenly; all of them run with `-m long`."""
 
@@ -68,45 +63,7 @@ def test_the_broken_programs_break_every_rule(rules: RuleSet) -> None:
     assert fired == set(rules.rules)
 
 
-def places(value: Any, path: Path_ = ()) -> Iterator[Path_]:
-    if isinstance(value, dict):
-        for key, member in value.items():
-            yield from places(member, (*path, key))
-    elif isinstance(value, list):
-        for i, member in enumerate(value):
-            yield from places(member, (*path, i))
-    if path:
-        yield path
-
-
-def mutations() -> list[tuple[str, int, Path_, Any]]:
-    """Every place in the inputs of every resource, and in cost and capacity, with everything that is put there."""
-    found = []
-    for name, make in ALL.items():
-        document = make()
-        for i, resource in enumerate(document["resources"]):
-            found += [(name, i, path, new) for path in places(resource["inputs"]) for new in PUT_THERE]
-        parts = {key: document[key] for key in ("cost", "capacity")}
-        found += [(name, -1, path, new) for path in places(parts) for new in PUT_THERE]
-    return found
-
-
-def mutated(name: str, index: int, path: Path_, new: Any) -> Json:
-    document = copy.deepcopy(ALL[name]())
-    resource = document["resources"][index] if index >= 0 else {"unknown": []}
-    at: Any = document if index < 0 else resource["inputs"]
-    for step in path[:-1]:
-        at = at[step]
-    if new is REMOVED:
-        del at[path[-1]]
-    else:
-        at[path[-1]] = copy.deepcopy(new)
-    if new is None:
-        resource["unknown"].append("".join(f"/{step}" for step in path))
-    return document
-
-
-def disagreements(chosen: list[tuple[str, int, Path_, Any]], rules: RuleSet, server: OpaServer) -> list[str]:
+def disagreements(chosen: list[Mutation], rules: RuleSet, server: OpaServer) -> list[str]:
     engine = Embedded(rules)
     found = []
     for mutation in chosen:

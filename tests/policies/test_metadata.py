@@ -6,6 +6,7 @@ import importlib
 import json
 import re
 import subprocess
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,39 @@ def test_types_in_rules_are_types_that_they_declare_to_read() -> None:
         for type_ in re.findall(r'"((?:aws|gcp|gpuyard):[^"]+:[^"]+)"', text):
             patterns = [*(read.type for read in [*rule.reads, *rule.refers]), *(refers.to for refers in rule.refers)]
             assert any(type_ == p or (p.endswith("*") and type_.startswith(p[:-1])) for p in patterns), (rule_id, type_)
+
+
+@pytest.mark.parametrize("rule_id", RULES)
+def test_a_rule_says_what_a_finding_needs(rule_id: str) -> None:
+    """The policy pack asks it as early as that allows: see tests/review/analyzer for whether it is true."""
+    group, name = rule_id.split("/")
+    text = (POLICIES / "rules" / group / name / f"{name}.rego").read_text()
+    assert metadata(text)["custom"]["scope"] == RULES[rule_id].scope, "nothing is left to a default"
+    reads_sums = "input.cost" in text or "input.capacity" in text
+    assert not reads_sums or RULES[rule_id].scope != "resource", "a sum is over more than one resource"
+
+
+PARTS = {
+    "pods": ["pod"],
+    "releases": ["kubernetes:helm.sh/v3:Release"],
+    "plain_secrets": ["pod", "kubernetes:core/v1:ConfigMap", "kubernetes:helm.sh/v3:Release"],
+}
+"""Parts of the input, and a type that each comes from."""
+
+
+@pytest.mark.parametrize("rule_id", [rule.id for rule in RULES.values() if rule.scope != "stack"])
+def test_a_rule_that_is_asked_early_names_every_kind_that_it_looks_at(rule_id: str) -> None:
+    """The policy pack asks a rule about a resource only if the rule names its type."""
+    group, name = rule_id.split("/")
+    text = (POLICIES / "rules" / group / name / f"{name}.rego").read_text().partition("\npackage ")[2]
+    patterns = [read.type for read in [*RULES[rule_id].reads, *RULES[rule_id].refers]]
+    looked_at = [type_ for part in re.findall(r"input\.(\w+)", text) for type_ in PARTS.get(part, [])]
+    for kind in re.findall(r'input\.objects(?:\.(\w+)|\["([^"]+)"\])', text):
+        name, _, api = "".join(kind).partition(".")
+        looked_at.append(f"kubernetes:{api or 'core'}/v1:{name}")
+    assert "input.objects[kind]" not in text, "a kind is written out, so that it can be looked for"
+    for type_ in looked_at:
+        assert any(fnmatchcase(type_, pattern) for pattern in patterns), type_
 
 
 def test_a_read_is_a_pair_of_type_and_path() -> None:

@@ -53,6 +53,12 @@ def test_a_program_without_findings_is_declared_once(tmp_path: Path, preview: bo
     assert run(allowed, tmp_path, preview=preview) == (["settings"], None)
 
 
+def test_the_stack_that_runs_is_judged_by_its_own_name(tmp_path: Path) -> None:
+    seen: list[tuple[str, str]] = []
+    run(lambda: seen.append((pulumi.get_project(), pulumi.get_stack())), tmp_path, preview=False)
+    assert seen == [("p", "dev")] * 2, "once for the gate, which knows limits by stack, and once for the engine"
+
+
 def test_an_update_is_refused_before_anything_is_declared(tmp_path: Path) -> None:
     names, ended = run(denied, tmp_path, preview=False)
     assert names == []

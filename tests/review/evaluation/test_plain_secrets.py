@@ -187,9 +187,12 @@ def test_a_value_that_the_program_marks_secret_is_one_whatever_it_looks_like() -
     assert pod((at,), env=[{"name": "DB"}]) == [(at, "marked")], "its value is not known yet"
 
 
-def test_a_list_of_containers_that_is_secret_as_a_whole_marks_none_of_them() -> None:
-    """After the provider's check one secret in a pod makes the whole list secret: that says nothing of a variable."""
-    assert pod(("/spec/containers",), env=[{"name": "A", "value": "b"}]) == []
+def test_a_list_of_containers_that_is_secret_as_a_whole_is_one_finding() -> None:
+    """The provider's check marks the list for one secret in it: nobody knows which, but it stands in the pod."""
+    at = "/spec/containers"
+    assert pod((at,), env=[{"name": "A", "value": "b"}, {"name": "C", "value": "d"}]) == [(at, "marked")]
+    token = TOKENS["GitHub token"]
+    assert pod((at,), env=[{"name": "A", "value": token}]) == [(f"{at}/0/env/0/value", "GitHub token")]
 
 
 def test_config_maps_are_judged_by_key_and_value() -> None:
@@ -242,6 +245,15 @@ def test_a_secret_is_masked_wherever_it_stands() -> None:
 def test_everything_below_a_secret_is_secret() -> None:
     hide = mask({"a": [{"b": "first"}, "second", 12345]}, "/a")
     assert hide("first second 12345") == f"{HIDDEN} {HIDDEN} {HIDDEN}"
+
+
+def test_of_containers_that_are_secret_as_a_whole_texts_are_and_names_and_numbers_are_not() -> None:
+    container = {"name": "server", "env": [{"name": "WORD", "value": "hush"}], "ports": [{"containerPort": 8000}]}
+    hide = mask({"spec": {"containers": [container | {"args": ["--key=hush-hush"]}]}}, "/spec/containers")
+    said = "container server has WORD hush and --key=hush-hush on 8000"
+    assert hide(said) == f"container server has WORD {HIDDEN} and {HIDDEN} on 8000"
+    exact = mask({"spec": {"containers": [container]}}, "/spec/containers/0/name", "/spec/containers/0/ports")
+    assert exact("container server on 8000") == f"container {HIDDEN} on {HIDDEN}"
 
 
 def test_a_short_secret_is_masked_as_a_word_and_not_as_a_part() -> None:

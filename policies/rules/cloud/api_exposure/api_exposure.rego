@@ -9,6 +9,7 @@
 #   severity: critical
 #   level: mandatory
 #   on_unknown: deny
+#   scope: resource
 #   waivable: true
 #   reads:
 #     - {type: "aws:eks/cluster:Cluster", path: /vpcConfig/endpointPublicAccess, fires: true}

@@ -10,6 +10,7 @@
 #   severity: high
 #   level: mandatory
 #   on_unknown: deny
+#   scope: resource
 #   waivable: true
 #   reads:
 #     - {type: "aws:ec2/launchConfiguration:LaunchConfiguration", path: /metadataOptions, fires: true}

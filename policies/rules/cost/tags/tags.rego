@@ -9,6 +9,7 @@
 #   severity: medium
 #   level: mandatory
 #   on_unknown: warn
+#   scope: resource
 #   waivable: true
 #   reads:
 #     - {type: "aws:ebs/volume:Volume", path: /tags, fires: true}

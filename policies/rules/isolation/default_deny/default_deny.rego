@@ -9,6 +9,7 @@
 #   severity: high
 #   level: mandatory
 #   on_unknown: deny
+#   scope: stack
 #   waivable: true
 #   reads:
 #     - {type: "aws:eks/addon:Addon", path: /addonName, fires: true}

@@ -9,8 +9,10 @@
 #   severity: critical
 #   level: mandatory
 #   on_unknown: deny
+#   scope: resource
 #   waivable: true
 #   reads:
+#     - {type: "kubernetes:core/v1:PersistentVolume", path: /spec/hostPath}
 #     - {type: pod, path: /hostIPC}
 #     - {type: pod, path: /hostNetwork}
 #     - {type: pod, path: /hostPID}

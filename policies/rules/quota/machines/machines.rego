@@ -8,6 +8,7 @@
 #   severity: high
 #   level: mandatory
 #   on_unknown: deny
+#   scope: resource
 #   waivable: true
 #   reads:
 #     - {type: "aws:autoscaling/group:Group", path: /mixedInstancesPolicy/launchTemplate/overrides/*/instanceType}

@@ -9,6 +9,7 @@
 #   severity: high
 #   level: mandatory
 #   on_unknown: deny
+#   scope: sum
 #   waivable: true
 #   reads:
 #     - {type: "aws:eks/nodeGroup:NodeGroup", path: /instanceTypes}

@@ -9,6 +9,7 @@
 #   severity: critical
 #   level: mandatory
 #   on_unknown: skip
+#   scope: resource
 #   waivable: false
 #   reads:
 #     - {type: pod, path: /containers/*/args}

@@ -8,8 +8,11 @@
 #   severity: high
 #   level: mandatory
 #   on_unknown: warn
+#   scope: resource
 #   waivable: true
 #   reads:
+#     - {type: "kubernetes:helm.sh/*:*", path: /values/image}
+#     - {type: "kubernetes:helm.sh/*:*", path: /values/*/image}
 #     - {type: pod, path: /containers/*/image}
 #     - {type: pod, path: /initContainers/*/image}
 #     - {type: pod, path: /ephemeralContainers/*/image}

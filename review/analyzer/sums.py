@@ -1,0 +1,114 @@
+"""What node groups, tenants and endpoints add up to, while they come one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpuyard.review import capacity, cost
+from gpuyard.review.capacity import TENANT
+from gpuyard.review.evaluation.prepare import known
+from gpuyard.review.node_groups import (
+    EKS,
+    ENDPOINT,
+    GKE,
+    GKE_CLUSTER,
+    INVENTORY,
+    LAUNCH_TEMPLATE,
+    SHARED,
+    node_groups,
+)
+from gpuyard.review.recording import Resource
+
+GROUPS = frozenset({EKS, GKE, GKE_CLUSTER, INVENTORY, SHARED})
+SUMMED = GROUPS | {ENDPOINT, TENANT}
+TAKES_FROM = {EKS: LAUNCH_TEMPLATE, GKE: GKE_CLUSTER}
+"""Groups that may leave their machine, or their zones, to another resource."""
+
+TAKEN_FROM = frozenset(TAKES_FROM.values())
+
+_ZONE = re.compile(r".*-[a-z]")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """One group in capacity and in cost: as a document has it, and as rules read it. Made once, for rules are asked
+    of all lines whenever a sum grows."""
+
+    capacity: Json
+    cost: Json
+    known_capacity: Json
+    known_cost: Json
+
+
+class Sums:
+    """Adds resources up. `defaults` are the stack's default providers.
+
+    No sum falls when a resource is added, so what is too much stays too much. A group that may take its machine or its
+    zones from another resource is left out where nobody knows which: it might be counted too high.
+    """
+
+    def __init__(self, defaults: Mapping[str, Any]) -> None:
+        self._seen: dict[str, Any] = dict(defaults)
+        self._added: dict[str, Resource] = {}
+        self._lines: dict[str, list[_Lines]] = {}
+        self._taken_from: dict[str, set[str]] = {type_: set() for type_ in TAKEN_FROM}
+
+    def add(self, resource: Resource, names: Collection[str]) -> bool:
+        """Adds a resource; says whether it counts. `names` are the URNs that its inputs name."""
+        urn, type_ = resource["urn"], resource["type"]
+        joined = resource.copy()
+        joined["options"] = {**resource["options"], "depends_on": sorted(names)}
+        self._seen[urn] = joined
+        if type_ in TAKEN_FROM:
+            self._taken_from[type_].add(urn)
+        if type_ not in SUMMED or not self._settled(resource, names):
+            return False
+        self._added[urn] = joined
+        if type_ == ENDPOINT:
+            # It keeps nodes of its group busy, and takes of shared ones.
+            self._count([one for one in self._added.values() if one["type"] in GROUPS])
+        elif type_ in GROUPS:
+            self._count([joined])
+        return True
+
+    def so_far(self) -> Json:
+        """Cost and capacity, as rules read them."""
+        lines = [one for urn in sorted(self._lines) for one in self._lines[urn]]
+        demands = [demand for _, demand in sorted(self._added.items()) if demand["type"] not in GROUPS]
+        capacities = known(capacity.summed([one.capacity for one in lines], demands) | {"groups": None})
+        costs = known(cost.summed([one.cost for one in lines], demands) | {"lines": None})
+        return {
+            "capacity": capacities | {"groups": [one.known_capacity for one in lines]},
+            "cost": costs | {"lines": [one.known_cost for one in lines]},
+        }
+
+    def _settled(self, resource: Resource, names: Collection[str]) -> bool:
+        """Whether it is known which resource a group depends on: the engine tells only when all are in."""
+        candidates = self._taken_from.get(TAKES_FROM.get(resource["type"], ""), set())
+        return _says_all(resource) or not candidates or not candidates.isdisjoint(names)
+
+    def _count(self, resources: list[Resource]) -> None:
+        endpoints = [one for one in self._added.values() if one["type"] == ENDPOINT]
+        self._lines |= {resource["urn"]: [] for resource in resources}
+        for group in node_groups([*resources, *endpoints], self._seen):
+            in_capacity, in_cost = capacity.line(group), cost.line(group)
+            self._lines[group.urn].append(_Lines(in_capacity, in_cost, known(in_capacity), known(in_cost)))
+
+
+def _says_all(resource: Resource) -> bool:
+    """Whether a group says by itself which machines it has, and in which zones."""
+    inputs = resource["inputs"]
+    if resource["type"] == EKS:
+        return bool(inputs.get("instanceTypes")) or not inputs.get("launchTemplate")
+    if resource["type"] == GKE:
+        scaling, location = inputs.get("autoscaling"), inputs.get("location")
+        if not isinstance(location, str):
+            return False
+        total = isinstance(scaling, dict) and scaling.get("totalMaxNodeCount") is not None
+        return total or bool(inputs.get("nodeLocations")) or _ZONE.fullmatch(location) is not None
+    return True
