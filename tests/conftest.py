@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from control_plane.fixtures import plane, pytest_runtest_makereport  # noqa: F401 - they are fixtures and hooks here
+from made import program
 from ruamel.yaml import YAML
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -37,12 +37,8 @@ def golden() -> Callable[[str, Any], None]:
 
 @pytest.fixture(scope="session")
 def opa() -> Path:
-    """The `opa` program: the one on PATH, the cached one, or, once, a newly built one."""
-    programs = Path(__file__).parent.parent / "tools" / "programs.py"
-    answer = subprocess.run([sys.executable, str(programs), "opa"], capture_output=True, text=True, check=False)
-    if answer.returncode:
-        pytest.fail(f"opa is needed to test that both engines agree:\n{answer.stderr}")
-    return Path(answer.stdout.strip())
+    """The `opa` program."""
+    return program("opa")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
