@@ -9,6 +9,10 @@ from pydantic import Field
 from gpuyard import catalogue
 from gpuyard.components.spec import Spec
 
+RELEASE_SECONDS = 900
+"""Time in which the pods of a release must run. Helm's own five minutes are short where nodes have just come: they pull
+images of a GB one after the other."""
+
 
 class ArtifactsSpec(Spec):
     """The mirrors of a platform. A mirror keeps the path that an image or a chart has upstream."""
@@ -27,11 +31,23 @@ def image(name: str, artifacts: ArtifactsSpec) -> str:
     return f"{registry}/{found.repository}:{found.tag}{digest}"
 
 
-def release_inputs(chart: str, namespace: str, values: dict[str, Any], artifacts: ArtifactsSpec) -> dict[str, Any]:
-    """The inputs of a Helm release of a catalogue chart, named after the chart."""
+def release_inputs(
+    chart: str, namespace: str, values: dict[str, Any], artifacts: ArtifactsSpec, *, awaited: bool = True
+) -> dict[str, Any]:
+    """The inputs of a Helm release of a catalogue chart, named after the chart.
+
+    It is awaited where others need what it brings to run. One of agents on every node is not: it would not be there
+    before the last node is well.
+    """
     found = catalogue.chart(chart)
     repository = artifacts.charts or found.repository
-    inputs = {"name": found.name, "version": found.version, "namespace": namespace, "values": values}
+    inputs = {
+        "name": found.name,
+        "version": found.version,
+        "namespace": namespace,
+        "values": values,
+        **({"timeout": RELEASE_SECONDS} if awaited else {"skipAwait": True}),
+    }
     if repository.startswith("oci://"):
         return inputs | {"chart": f"{repository}/{found.name}"}
     return inputs | {"chart": found.name, "repositoryOpts": {"repo": repository}}

@@ -56,7 +56,7 @@ def declare(name: str, spec: PlatformSpec, tags: Mapping[str, str], child: pulum
 def _aws(name: str, spec: AwsPlatformSpec, tags: Mapping[str, str], child: pulumi.ResourceOptions) -> Foundation:
     provider = aws.Provider(name, **aws_cluster.provider_inputs(spec.cluster), opts=child)
     cloud = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(provider=provider))
-    cluster = aws_cluster.Cluster(name, spec.cluster, tags=tags, opts=cloud)
+    cluster = aws_cluster.Cluster(name, spec.cluster, tags=tags, protect=spec.protect, opts=cloud)
     nodes = pulumi.ResourceOptions.merge(cloud, pulumi.ResourceOptions(depends_on=cluster.ready))
     system = [
         aws_groups.NodeGroup(
@@ -67,6 +67,7 @@ def _aws(name: str, spec: AwsPlatformSpec, tags: Mapping[str, str], child: pulum
             subnets=cluster.subnets,
             kubernetes_version=spec.cluster.kubernetes,
             tags=tags,
+            protect=spec.protect,
             opts=nodes,
         ).group
         for group, part in spec.node_groups.items()
@@ -92,7 +93,7 @@ def _aws(name: str, spec: AwsPlatformSpec, tags: Mapping[str, str], child: pulum
 def _gcp(name: str, spec: GcpPlatformSpec, tags: Mapping[str, str], child: pulumi.ResourceOptions) -> Foundation:
     provider = gcp.Provider(name, project=spec.cluster.project, region=spec.cluster.region, opts=child)
     cloud = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(provider=provider))
-    cluster = gcp_cluster.Cluster(name, spec.cluster, groups=people(spec), tags=tags, opts=cloud)
+    cluster = gcp_cluster.Cluster(name, spec.cluster, groups=people(spec), tags=tags, protect=spec.protect, opts=cloud)
     pools: list[pulumi.Resource] = []
     # GKE taints a GPU pool by itself only beside a pool without GPUs, and its own pods need one: that one comes first.
     for group, part in sorted(spec.node_groups.items(), key=lambda item: not hosts_system_pods(item[1])):
@@ -105,6 +106,7 @@ def _gcp(name: str, spec: GcpPlatformSpec, tags: Mapping[str, str], child: pulum
             zones=cluster.zones,
             service_account=cluster.service_account,
             tags=tags,
+            protect=spec.protect,
             opts=pulumi.ResourceOptions.merge(cloud, pulumi.ResourceOptions(depends_on=after)),
         )
         if hosts_system_pods(part):
@@ -113,7 +115,7 @@ def _gcp(name: str, spec: GcpPlatformSpec, tags: Mapping[str, str], child: pulum
 
 
 def _onprem(name: str, spec: OnPremPlatformSpec, child: pulumi.ResourceOptions) -> Foundation:
-    cluster = onprem_cluster.Cluster(name, spec.cluster, opts=child)
+    cluster = onprem_cluster.Cluster(name, spec.cluster, protect=spec.protect, opts=child)
     inside = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(provider=cluster.kubernetes))
     for group, part in spec.node_groups.items():
         onprem_groups.NodeGroup(group, part, opts=inside)

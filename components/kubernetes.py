@@ -12,6 +12,11 @@ from gpuyard.components.spec import Manifest
 
 PROVIDER_VERSION = version("pulumi-kubernetes")
 
+FIELD_MANAGER = "pulumi.com/patchFieldManager"
+
+LONGEST_MANAGER = 128
+"""Characters of a field manager's name. Source: Kubernetes, apimachinery, FieldManagerMaxLength."""
+
 
 def token(manifest: Manifest) -> str:
     """The Pulumi type of an object: the one that the typed class of that kind has."""
@@ -22,17 +27,34 @@ def token(manifest: Manifest) -> str:
 def declare(name: str, manifest: Manifest, opts: pulumi.ResourceOptions) -> pulumi.CustomResource:
     """Declares one object as it is: the same URN and state as the typed class, at a quarter of its cost."""
     versioned = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(version=PROVIDER_VERSION))
-    return pulumi.CustomResource(token(manifest), name, manifest, versioned)
+    return pulumi.CustomResource(token(manifest), name, _owned(manifest), versioned)
 
 
-def declare_all(name: str, manifests: Iterable[Manifest], opts: pulumi.ResourceOptions) -> list[pulumi.CustomResource]:
-    """Declares the objects of the component called `name`; each Pulumi name starts with it."""
-    return [declare(_child_name(name, m["metadata"]["name"]), m, opts) for m in manifests]
+def _owned(manifest: Manifest) -> Manifest:
+    """The object, with the name of the stack as the owner of its fields.
+
+    By itself the provider takes a random name at each creation. An object whose creation was cut off, and is repeated,
+    would have two owners, and its next change be refused as a conflict between them.
+    """
+    annotations = {FIELD_MANAGER: f"{pulumi.get_project()}/{pulumi.get_stack()}"[:LONGEST_MANAGER]}
+    metadata = manifest["metadata"]
+    return {**manifest, "metadata": {**metadata, "annotations": {**metadata.get("annotations", {}), **annotations}}}
 
 
-def _child_name(component: str, object_name: str) -> str:
-    if object_name == component or object_name.startswith(f"{component}-"):
-        return object_name
+def declare_all(
+    name: str, manifests: Iterable[Manifest], opts: pulumi.ResourceOptions, *, known_as: str | None = None
+) -> list[pulumi.CustomResource]:
+    """Declares the objects of the component called `name`; each Pulumi name starts with it.
+
+    `known_as` is the component's name in the cluster, where it was renamed.
+    """
+    return [declare(_child_name(name, m["metadata"]["name"], known_as or name), m, opts) for m in manifests]
+
+
+def _child_name(component: str, object_name: str, known_as: str) -> str:
+    """A renamed component's children keep the rest of their names, or the engine would not know them again."""
+    if object_name == known_as or object_name.startswith(f"{known_as}-"):
+        return f"{component}{object_name.removeprefix(known_as)}"
     return f"{component}-{object_name}"
 
 

@@ -8,6 +8,9 @@ from gpuyard.components.spec import Manifest
 
 POD_SECURITY = "pod-security.kubernetes.io"
 
+TENANT_LABEL = "gpuyard.io/tenant"
+"""The namespace of a tenant, and everything that gpuyard puts there, carries the tenant's name under this key."""
+
 
 def restricted(name: str, kubernetes: str, labels: Mapping[str, str] | None = None) -> Manifest:
     """A namespace whose pods meet the strictest Pod Security Standard, as the minor version `kubernetes` has it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -12,9 +12,10 @@ from gpuyard.components.accelerators import nvidia
 from gpuyard.components.accelerators.nvidia import NvidiaSoftware
 from gpuyard.components.monitoring.monitoring import Monitoring
 from gpuyard.components.platform_spec import ManagedPlatformSpec, PlatformSpec
+from gpuyard.components.scheduling.groups import GroupClasses
 from gpuyard.components.scheduling.keda import Keda
+from gpuyard.components.scheduling.kueue import Kueue
 from gpuyard.components.serving.endpoint import Endpoint
-from gpuyard.components.stack import ExistingPlatformSpec
 from gpuyard.components.tenancy.tenant import Tenant
 
 __all__ = ["Platform", "labels", "tags"]
@@ -31,8 +32,14 @@ class Platform(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(parent=self)
         ground = foundation.declare(name, spec, tags(spec, name), child)
         inside = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(provider=ground.kubernetes))
-        shared = _shared_software(spec, ground.ready, inside) if isinstance(spec, ManagedPlatformSpec) else []
-        tenants = _tenants(spec, inside)
+        shared: list[pulumi.Resource] = []
+        before: dict[str, list[pulumi.Resource]] = {}
+        if isinstance(spec, ManagedPlatformSpec):
+            shared = _shared_software(spec, ground.ready, inside)
+            before = _sharing(spec, ground.ready, inside)
+        # A namespace goes before what its volumes, and the objects of others' kinds in it, need for their own end.
+        before = {name: [*ground.ready, *shared, *before.get(name, [])] for name in spec.tenants}
+        tenants = _tenants(spec, before, inside)
         self.urls = {
             endpoint: Endpoint(
                 endpoint,
@@ -61,28 +68,56 @@ def labels(spec: PlatformSpec) -> dict[str, str]:
 def _shared_software(
     spec: ManagedPlatformSpec, ready: Sequence[pulumi.Resource], inside: pulumi.ResourceOptions
 ) -> list[pulumi.Resource]:
-    """Monitoring, NVIDIA's software and KEDA, as far as the platform needs them; returns what endpoints wait for."""
+    """Monitoring, KEDA and NVIDIA's software, as far as the platform needs them; returns what tenants and endpoints
+    wait for, and must be gone before."""
     common: dict[str, Any] = {"artifacts": spec.artifacts, "needs": ready, "opts": inside}
-    monitoring = Monitoring("monitoring", spec.monitoring, **common) if spec.monitoring else None
+    monitoring = Monitoring("monitoring", spec.monitoring, protect=spec.protect, **common) if spec.monitoring else None
     if images := spec.nvidia_images():
-        software = nvidia.decide(spec.cluster.cloud, images)
+        # The software finds the nodes of a group by their label.
+        labelled = {spec.node_groups[group].known_as(group): image for group, image in images.items()}
+        software = nvidia.decide(spec.cluster.cloud, labelled)
         NvidiaSoftware("nvidia", software, monitors=monitoring.release if monitoring else None, **common)
-    brought = [monitoring.release] if monitoring else []
-    if any(endpoint.autoscaled for endpoint in spec.endpoints.values()):
-        brought.append(Keda("keda", kubernetes=spec.cluster.kubernetes, **common).release)
-    return brought
+    if monitoring is None:
+        return []
+    # Whether or not this stack has an endpoint that scales: tenants and their own stacks may, and would lose theirs.
+    return [monitoring.release, Keda("keda", kubernetes=spec.cluster.kubernetes, **common).release]
 
 
-def _tenants(spec: PlatformSpec, inside: pulumi.ResourceOptions) -> dict[str, Tenant]:
-    resources = {group: spec.machine(group).resource for group in spec.node_groups}
+def _sharing(
+    spec: ManagedPlatformSpec, ready: Sequence[pulumi.Resource], inside: pulumi.ResourceOptions
+) -> dict[str, list[pulumi.Resource]]:
+    """What shares the accelerators out among tenants; returns what the namespace of each of them waits for."""
+    groups = list(spec.accelerator_groups().values())
+    if not groups or not spec.tenants:
+        return {}
+    classes = GroupClasses("groups", groups, opts=inside)
+    kueue = Kueue(
+        "kueue",
+        groups,
+        tenants=spec.queued(),
+        free=spec.free(),
+        kubernetes=spec.cluster.kubernetes,
+        artifacts=spec.artifacts,
+        needs=ready,
+        opts=inside,
+    )
+    return {name: [classes, kueue.queues[tenant.known_as(name)]] for name, tenant in spec.tenants.items()}
+
+
+def _tenants(
+    spec: PlatformSpec, before: Mapping[str, Sequence[pulumi.Resource]], inside: pulumi.ResourceOptions
+) -> dict[str, Tenant]:
+    groups = spec.accelerator_groups()
     return {
         name: Tenant(
             name,
             tenant,
-            resources={group: resource for group, resource in resources.items() if resource},
+            groups=groups,
             kubernetes=spec.cluster.kubernetes,
             labels=labels(spec),
-            namespace_exists=isinstance(spec, ExistingPlatformSpec),
+            needs=before[name],
+            protect=isinstance(spec, ManagedPlatformSpec) and spec.protect,
+            namespace_exists=not isinstance(spec, ManagedPlatformSpec),
             opts=inside,
         )
         for name, tenant in spec.tenants.items()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from gpuyard import catalogue
+from gpuyard.components import renaming
 from gpuyard.components.accelerators import nvidia
 from gpuyard.components.artifacts import ArtifactsSpec
 from gpuyard.components.monitoring import monitoring as metrics
 from gpuyard.components.node_groups import base
+from gpuyard.components.scheduling import kueue
+from gpuyard.components.scheduling.groups import AcceleratorGroup, class_name
+from gpuyard.components.scheduling.kueue import Queued
 from gpuyard.components.serving import placement as serving
 from gpuyard.components.serving.spec import EndpointSpec
 from gpuyard.components.spec import LabelValue, Name, Spec
@@ -42,8 +46,11 @@ class PlatformSpec(Spec):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        if problems := [*self._cluster_problems(), *self._tenant_problems(), *self._endpoint_problems()]:
-            raise ValueError("\n".join(problems))
+        found = [*self._cluster_problems(), *self._tenant_problems(), *self._endpoint_problems()]
+        for part in ("node_groups", "tenants", "endpoints"):
+            found += renaming.problems(part, getattr(self, part))
+        if found:
+            raise ValueError("\n".join(found))
         return self
 
     @property
@@ -62,33 +69,81 @@ class PlatformSpec(Spec):
 
     def selector(self, group: str) -> dict[str, str]:
         """Labels by which a pod finds a node of a group."""
-        return base.node_labels(group, {})
+        return base.node_labels(self.node_groups[group].known_as(group), {})
+
+    def taints(self, group: str) -> Sequence[base.Taint]:
+        """Taints of a group's nodes, as far as they are known, beside the one that keeps pods off accelerators."""
+        return ()
+
+    @abstractmethod
+    def priority_class(self, group: str) -> str | None:
+        """PriorityClass by which the cluster's quotas tell a group from others; None where they do not."""
 
     def machine(self, group: str) -> catalogue.Machine:
         """The machine of a group."""
         return catalogue.machine(self.node_groups[group].machine)
 
+    def accelerators(self, group: str) -> int:
+        """Accelerators that a group ever has."""
+        return self.most_nodes(group) * self.machine(group).accelerators
+
+    def accelerator_groups(self) -> dict[str, AcceleratorGroup]:
+        """Every group with accelerators, as quotas and queues see it, by its key."""
+        machines = {group: self.machine(group) for group in self.node_groups}
+        return {
+            group: AcceleratorGroup(
+                name=self.node_groups[group].known_as(group),
+                resource=machine.resource,
+                accelerators=self.accelerators(group),
+                selector=self.selector(group),
+                taints=self.taints(group),
+            )
+            for group, machine in machines.items()
+            if machine.resource
+        }
+
+    def served(self, tenant: str, group: str) -> int:
+        """Accelerators of a group that the endpoints of a tenant take at the most."""
+        return sum(
+            e.replicas.max * e.accelerators for e in self.endpoints.values() if (e.tenant, e.on) == (tenant, group)
+        )
+
+    def spare(self, tenant: str, group: str) -> int:
+        """Accelerators of a group that a tenant's endpoints may take for a rollout: left in its share, and promised to
+        nobody else."""
+        share = self.tenants[tenant].accelerators.get(group)
+        if share is None:
+            return 0
+        served = self.served(tenant, group)
+        promised = sum(
+            max(other.accelerators[group].quota, self.served(name, group))
+            for name, other in self.tenants.items()
+            if group in other.accelerators
+        )
+        left = max(share.quota - served, 0) + self.accelerators(group) - promised
+        return max(min(share.most - served, left), 0)
+
     def placement(self, group: str, tenant: str) -> serving.Placement:
         """A group, as an endpoint of a tenant sees it."""
-        share = self.tenants[tenant].accelerators.get(group)
-        endpoints = [e for e in self.endpoints.values() if (e.tenant, e.on) == (tenant, group)]
-        taken = sum(endpoint.replicas.max * endpoint.accelerators for endpoint in endpoints)
         return serving.Placement(
             group=group,
+            namespace=self.tenants[tenant].known_as(tenant),
             machine=self.machine(group),
             nodes=self.most_nodes(group),
             selector=self.selector(group),
             region=self.region,
             prometheus=self.prometheus,
-            spare=max(share.most - taken, 0) if share else 0,
+            spare=self.spare(tenant, group),
+            priority_class=self.priority_class(group),
+            taints=self.taints(group),
         )
 
     def _cluster_problems(self) -> Iterator[str]:
         yield from ()
 
     def _tenant_problems(self) -> list[str]:
-        accelerators = {g: self.most_nodes(g) * self.machine(g).accelerators for g in self.node_groups}
-        return tenancy.problems(self.tenants, accelerators)
+        served = {(tenant, group): self.served(tenant, group) for tenant in self.tenants for group in self.node_groups}
+        return tenancy.problems(self.tenants, {group: self.accelerators(group) for group in self.node_groups}, served)
 
     def _endpoint_problems(self) -> Iterator[str]:
         taken: dict[tuple[str, str], int] = {}
@@ -119,6 +174,10 @@ class PlatformSpec(Spec):
 class ManagedPlatformSpec(PlatformSpec):
     """A platform whose cluster-wide software is gpuyard's: all but those on clusters that others run."""
 
+    protect: bool = True
+    """Whether what holds data, or carries all else, refuses to be deleted or replaced: the cluster and the key of its
+    secrets, node groups, tenants' namespaces, metrics. docs/teardown.md says how to lift it."""
+
     monitoring: metrics.MonitoringSpec | None = None
     """Prometheus, alerts and where they go; none when left out."""
 
@@ -126,6 +185,39 @@ class ManagedPlatformSpec(PlatformSpec):
     def prometheus(self) -> str | None:
         """Address of the Prometheus that measures the cluster."""
         return PROMETHEUS if self.monitoring else None
+
+    def priority_class(self, group: str) -> str:
+        """PriorityClass by which the cluster's quotas tell a group from others."""
+        return class_name(self.node_groups[group].known_as(group))
+
+    def kept(self, tenant: str, group: str) -> int:
+        """Accelerators of a group that are kept for the endpoints of a tenant: the most that they take, and those of
+        one replica more while they are rolled out."""
+        endpoints = [e for e in self.endpoints.values() if (e.tenant, e.on) == (tenant, group)]
+        placement = self.placement(group, tenant)
+        surplus = [endpoint.accelerators for endpoint in endpoints if serving.surges(endpoint, placement)]
+        return self.served(tenant, group) + max(surplus, default=0)
+
+    def queued(self) -> dict[str, dict[str, Queued]]:
+        """What the jobs of each tenant may hold, by the names that the cluster knows tenants and groups by."""
+        return {
+            tenant.known_as(name): {
+                self.node_groups[group].known_as(group): share.queued(self.kept(name, group))
+                for group, share in tenant.accelerators.items()
+            }
+            for name, tenant in self.tenants.items()
+        }
+
+    def free(self) -> dict[str, int]:
+        """Accelerators of each group that are nobody's own, by the name that the cluster knows the group by."""
+        return {
+            group.name: max(group.accelerators - sum(self._promised(tenant, key) for tenant in self.tenants), 0)
+            for key, group in self.accelerator_groups().items()
+        }
+
+    def _promised(self, tenant: str, group: str) -> int:
+        share = self.tenants[tenant].accelerators.get(group)
+        return max(share.quota, self.kept(tenant, group)) if share else 0
 
     def nvidia_images(self) -> dict[str, str]:
         """Node image of every group with NVIDIA GPUs: by it one knows what software the nodes bring."""
@@ -141,6 +233,7 @@ class ManagedPlatformSpec(PlatformSpec):
                 nvidia.decide(self.cluster.cloud, images)
         except ValueError as error:
             yield f"node_groups: {error}"
+        yield from kueue.problems(self.accelerator_groups())
 
 
 def _choices(known: Mapping[str, Any]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 Manifest = dict[str, Any]
 """One Kubernetes object as plain data."""
@@ -53,6 +53,32 @@ class Spec(BaseModel):
     """Plain values that are known before anything runs: never an Output, never a secret."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+FormerKeys = Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=Name | list[Name])]
+"""One former key, or several, the oldest first."""
+
+
+class KeyedSpec(Spec):
+    """What stands under a key of the stack's own choosing. The key may change; what it stands for stays."""
+
+    was: FormerKeys = Field(default_factory=list)
+    """Key that this had before it was renamed: the cloud and the cluster go on with that name, and nothing is replaced.
+    Renamed again, all its former keys, the oldest first: [first, second]. It stays for as long as the part does."""
+
+    @model_validator(mode="after")
+    def _each_key_once(self) -> Self:
+        if twice := sorted({key for key in self.was if self.was.count(key) > 1}):
+            raise ValueError(f"was names {', '.join(twice)} twice: give each former key once, the oldest first")
+        return self
+
+    def known_as(self, key: str) -> str:
+        """The name by which the cloud and the cluster know what is called `key` now."""
+        return self.was[0] if self.was else key
 
 
 class SecretKey(Spec):

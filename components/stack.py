@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -40,6 +40,10 @@ class CloudPlatformSpec(ManagedPlatformSpec):
     def most_nodes(self, group: str) -> int:
         """Nodes that a group can have."""
         return self.node_groups[group].nodes.max
+
+    def taints(self, group: str) -> Sequence[base.Taint]:
+        """Taints of a group's nodes, beside the one that keeps other pods off accelerators."""
+        return self.node_groups[group].taints
 
     def _cluster_problems(self) -> Iterator[str]:
         if not any(hosts_system_pods(group) for group in self.node_groups.values()):
@@ -111,7 +115,8 @@ class OnPremPlatformSpec(ManagedPlatformSpec):
 
     def selector(self, group: str) -> dict[str, str]:
         """Labels by which a pod finds a node of a group."""
-        return onprem_groups.node_selector(group, self.node_groups[group])
+        found = self.node_groups[group]
+        return onprem_groups.node_selector(found.known_as(group), found)
 
     def image(self, group: str) -> str:
         """Who brings the driver."""
@@ -146,6 +151,10 @@ class ExistingPlatformSpec(PlatformSpec):
     def selector(self, group: str) -> dict[str, str]:
         """Labels by which a pod finds a node of a group."""
         return existing_groups.node_selector(group, self.node_groups[group])
+
+    def priority_class(self, group: str) -> str | None:
+        """PriorityClass by which the cluster's quotas tell a group from others."""
+        return existing_groups.priority_class(self.node_groups[group])
 
 
 LONG_NAME = re.compile(r"gpuyard__components__[a-z_]+?__(?P<cloud>[a-z]+)(_[a-z]+)?__(?P<name>[A-Za-z]+)")

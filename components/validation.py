@@ -86,8 +86,8 @@ def _path(location: tuple[int | str, ...], value: Any, *, missing: bool) -> list
     path: list[str] = []
     for position, step in enumerate(location):
         known = isinstance(value, dict) and step in value
-        if known or isinstance(step, int):
-            value = value[step] if known or isinstance(value, list) else None
+        if known or (isinstance(step, int) and isinstance(value, list)):
+            value = value[step]
             path.append(str(step))
         elif missing and position == len(location) - 1:
             path.append(str(step))

@@ -93,7 +93,7 @@ class NvidiaSoftware(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """`monitors` is the release that brings the ServiceMonitor kind; without it no monitor is made. `needs` are
-        the nodes that the operator itself runs on: Helm waits for it, and gives up after five minutes."""
+        the nodes that the operator itself runs on."""
         super().__init__("gpuyard:index:NvidiaSoftware", name, spec.model_dump(mode="json"), opts)
         [space] = declare_all(name, [namespace.privileged(NAMESPACE)], pulumi.ResourceOptions(parent=self))
         quotas = declare_all(name, critical_pods(spec), pulumi.ResourceOptions(parent=self, depends_on=[space]))
@@ -101,7 +101,7 @@ class NvidiaSoftware(pulumi.ComponentResource):
         first = [space, *quotas, *([monitors] if monitors else []), *needs]
         ready = pulumi.ResourceOptions(parent=self, depends_on=first)
         for chart, values in charts(spec, artifacts, monitored=monitors is not None).items():
-            release(f"{name}-{chart}", release_inputs(chart, NAMESPACE, values, artifacts), ready)
+            release(f"{name}-{chart}", release_inputs(chart, NAMESPACE, values, artifacts, awaited=False), ready)
         self.register_outputs({})
 
 

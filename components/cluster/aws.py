@@ -13,7 +13,7 @@ import pulumi_kubernetes
 from pydantic import Field, model_validator
 
 from gpuyard.components.aws import AccountId, Region, RoleArn, region_of
-from gpuyard.components.cluster.aws_addons import BEFORE_NODES, Home, declare_addons
+from gpuyard.components.cluster.aws_addons import BEFORE_NODES, AddonName, AddonVersion, Home, declare_addons
 from gpuyard.components.cluster.aws_iam import CLUSTER_POLICIES, NODE_POLICIES, declare_role, service_trust
 from gpuyard.components.cluster.aws_network import NetworkSpec, attach, parse_cidr
 from gpuyard.components.spec import Cidr, Spec
@@ -83,8 +83,9 @@ class ClusterSpec(Spec):
     in it."""
     groups: dict[RoleArn, Annotated[list[GroupName], Field(min_length=1)]] = Field(default_factory=dict)
     """Roles of people and pipelines, and the Kubernetes groups that each belongs to, such as a tenant's."""
-    deletion_protection: bool = True
-    """EKS refuses to delete the cluster until this is false."""
+    addons: dict[AddonName, AddonVersion] = Field(default_factory=dict)
+    """Versions of EKS add-ons, such as kube-proxy. EKS takes its default when it makes one that is left out, and never
+    moves it by itself: name the versions for the new `kubernetes` when you raise that."""
 
     @model_validator(mode="after")
     def _in_one_region(self) -> Self:
@@ -111,23 +112,30 @@ class Cluster(pulumi.ComponentResource):
     """Declares objects in the cluster."""
 
     def __init__(
-        self, name: str, spec: ClusterSpec, *, tags: Mapping[str, str], opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        spec: ClusterSpec,
+        *,
+        tags: Mapping[str, str],
+        protect: bool = True,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """While `protect` is on, EKS and Pulumi refuse to delete the cluster."""
         super().__init__("gpuyard:index:EksCluster", name, spec.model_dump(mode="json"), opts)
         child = pulumi.ResourceOptions(parent=self)
         network = attach(f"{name}-network", spec.network, region=spec.region, tags=tags, opts=child)
         node = declare_role(
             f"{name}-node", service_trust("ec2.amazonaws.com"), managed=NODE_POLICIES, tags=tags, opts=child
         )
-        control_plane = _control_plane(name, spec, network.subnets, tags, child)
+        kept = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(protect=protect))
+        control_plane = _control_plane(name, spec, network.subnets, tags, child, kept)
         _identities(name, control_plane, tags, child)
-        addons = declare_addons(
-            name, BEFORE_NODES, home=Home(spec.account, spec.region, control_plane.name), tags=tags, opts=child
-        )
+        home = Home(spec.account, spec.region, control_plane.name, spec.addons)
+        addons = declare_addons(name, BEFORE_NODES, home=home, tags=tags, opts=child)
         access = _declare_access(name, spec, control_plane.name, tags, child)
         self.cluster_name, self.node_role_arn, self.subnets = control_plane.name, node.arn, network.subnets
         self.ready = [*network.ready, *node.permissions, *addons]
-        self.kubernetes = _provider(name, spec, control_plane, access, child)
+        self.kubernetes = _provider(name, spec, control_plane, access, kept)
         self.register_outputs({"cluster_name": control_plane.name, "endpoint": control_plane.endpoint})
 
 
@@ -145,7 +153,7 @@ def key_inputs() -> dict[str, Any]:
     }
 
 
-def cluster_inputs(spec: ClusterSpec, subnets: Mapping[str, Any], key_arn: Any) -> dict[str, Any]:
+def cluster_inputs(spec: ClusterSpec, subnets: Mapping[str, Any], key_arn: Any, *, protect: bool) -> dict[str, Any]:
     """The control plane. Its subnets are in the first two zones only: EKS refuses a change of that set of zones, while
     node groups in any zone of the VPC reach it."""
     public: dict[str, Any] = {"endpoint_public_access": False}
@@ -153,9 +161,9 @@ def cluster_inputs(spec: ClusterSpec, subnets: Mapping[str, Any], key_arn: Any) 
         public = {"endpoint_public_access": True, "public_access_cidrs": spec.api.allow}
     return {
         "version": spec.kubernetes,
-        "deletion_protection": spec.deletion_protection,
+        "deletion_protection": protect,
         "access_config": {"authentication_mode": "API", "bootstrap_cluster_creator_admin_permissions": False},
-        # The add-ons are declared, so that EKS keeps them current and network policies are enforced.
+        # The add-ons are declared, so that they have versions, and network policies are enforced.
         "bootstrap_self_managed_addons": False,
         "enabled_cluster_log_types": list(LOGS),
         "encryption_config": {"provider": {"key_arn": key_arn}, "resources": ["secrets"]},
@@ -204,14 +212,20 @@ def kubeconfig(endpoint: str, certificate: str, cluster_name: str, region: str) 
 
 
 def _control_plane(
-    name: str, spec: ClusterSpec, subnets: Mapping[str, Any], tags: Mapping[str, str], child: pulumi.ResourceOptions
+    name: str,
+    spec: ClusterSpec,
+    subnets: Mapping[str, Any],
+    tags: Mapping[str, str],
+    child: pulumi.ResourceOptions,
+    kept: pulumi.ResourceOptions,
 ) -> Any:
     trust = service_trust("eks.amazonaws.com")
     role = declare_role(f"{name}-cluster", trust, managed=CLUSTER_POLICIES, tags=tags, opts=child)
-    key = aws.kms.Key(f"{name}-secrets", **key_inputs(), tags=dict(tags), opts=child)
+    # Without its key no Secret of the cluster can be read again: it is as hard to delete as the cluster.
+    key = aws.kms.Key(f"{name}-secrets", **key_inputs(), tags=dict(tags), opts=kept)
     # EKS needs its permissions until the last of its network interfaces is gone; the role's ARN does not wait for them.
-    opts = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=role.permissions))
-    inputs = cluster_inputs(spec, subnets, key.arn)
+    opts = pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=role.permissions))
+    inputs = cluster_inputs(spec, subnets, key.arn, protect=bool(kept.protect))
     return aws.eks.Cluster(name, **inputs, role_arn=role.arn, tags=dict(tags), opts=opts)
 
 
@@ -240,13 +254,13 @@ def _declare_access(
 
 
 def _provider(
-    name: str, spec: ClusterSpec, cluster: Any, access: list[pulumi.Resource], child: pulumi.ResourceOptions
+    name: str, spec: ClusterSpec, cluster: Any, access: list[pulumi.Resource], kept: pulumi.ResourceOptions
 ) -> pulumi.ProviderResource:
     config = pulumi.Output.all(cluster.endpoint, cluster.certificate_authority.data, cluster.name).apply(
         lambda known: kubeconfig(known[0], known[1], known[2], spec.region)
     )
     # The provider acts as one of the admins, whose entries it does not name.
-    opts = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=access))
+    opts = pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=access))
     provider: pulumi.ProviderResource = pulumi_kubernetes.Provider(
         name,
         kubeconfig=config,

@@ -1,25 +1,37 @@
-"""Add-ons that EKS keeps up to date: what each is told, which role it takes, and when it can run."""
+"""Add-ons of EKS: what each is told, which version it has, which role it takes, and when it can run."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pulumi
 import pulumi_aws as aws
 
 from gpuyard.components.cluster.aws_iam import declare_role, pod_trust
+from gpuyard.components.spec import pattern
 
-BEFORE_NODES = ("kube-proxy", "eks-pod-identity-agent", "vpc-cni")
+AddonName = Literal[
+    "kube-proxy",
+    "eks-pod-identity-agent",
+    "vpc-cni",
+    "coredns",
+    "aws-ebs-csi-driver",
+    "metrics-server",
+    "eks-node-monitoring-agent",
+]
+"""An add-on that every cluster has."""
+
+BEFORE_NODES: tuple[AddonName, ...] = ("kube-proxy", "eks-pod-identity-agent", "vpc-cni")
 """DaemonSets that make a node ready. EKS calls them active while there is no node yet.
 
 The VPC CNI takes its role from the identity agent. That works on a new node because both use the host's network: the
 agent starts without the CNI, and the CNI tries again until the agent answers.
 """
 
-ON_NODES = ("coredns", "aws-ebs-csi-driver", "metrics-server", "eks-node-monitoring-agent")
+ON_NODES: tuple[AddonName, ...] = ("coredns", "aws-ebs-csi-driver", "metrics-server", "eks-node-monitoring-agent")
 """Deployments, for which EKS waits until a node runs them, and the agent that reports sick accelerators."""
 
 GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -40,15 +52,32 @@ IDENTITIES = {
 
 NAMESPACE = "kube-system"
 
+AddonVersion = Annotated[
+    str,
+    pattern(
+        r"^v[0-9]+(\.[0-9]+){2}-eksbuild\.[0-9]+$",
+        "a version as `aws eks describe-addon-versions` lists it, such as v1.8.7-eksbuild.2",
+    ),
+]
+"""A version of an add-on, such as v1.8.7-eksbuild.2."""
 
-def addon_inputs(addon: str) -> dict[str, Any]:
-    """One add-on. No version: EKS takes its default for the cluster's Kubernetes version."""
-    inputs = {
+
+def addon_inputs(addon: AddonName, version: str | None, tags: Mapping[str, str]) -> dict[str, Any]:
+    """One add-on. Without a version EKS takes its default for the Kubernetes version that the cluster has now, and
+    leaves it there (EKS user guide, "Update an Amazon EKS add-on").
+
+    `tags` go on the volumes that it makes, so that those which outlive the cluster are found.
+    """
+    inputs: dict[str, Any] = {
         "addon_name": addon,
         "resolve_conflicts_on_create": "OVERWRITE",
         "resolve_conflicts_on_update": "OVERWRITE",
     }
-    if addon in CONFIGURATION:
+    if version is not None:
+        inputs["addon_version"] = version
+    if addon == "aws-ebs-csi-driver":
+        inputs["configuration_values"] = json.dumps({"controller": {"extraVolumeTags": dict(tags)}})
+    elif addon in CONFIGURATION:
         inputs["configuration_values"] = json.dumps(CONFIGURATION[addon])
     return inputs
 
@@ -60,19 +89,21 @@ class Home:
     account: str
     region: str
     cluster_name: pulumi.Input[str]
+    versions: Mapping[AddonName, str]
+    """Versions of add-ons, where they are chosen."""
 
 
 def declare_addons(
-    name: str, addons: Sequence[str], *, home: Home, tags: Mapping[str, str], opts: pulumi.ResourceOptions
+    name: str, addons: Sequence[AddonName], *, home: Home, tags: Mapping[str, str], opts: pulumi.ResourceOptions
 ) -> list[pulumi.Resource]:
     """Declares add-ons, each with the role that it needs."""
     return [_declare_addon(f"{name}-{addon}", addon, home, tags, opts) for addon in addons]
 
 
 def _declare_addon(
-    name: str, addon: str, home: Home, tags: Mapping[str, str], opts: pulumi.ResourceOptions
+    name: str, addon: AddonName, home: Home, tags: Mapping[str, str], opts: pulumi.ResourceOptions
 ) -> pulumi.Resource:
-    inputs = addon_inputs(addon)
+    inputs = addon_inputs(addon, home.versions.get(addon), tags)
     if addon in IDENTITIES:
         service_account, policy = IDENTITIES[addon]
         trust = pod_trust(home.account, home.region, NAMESPACE, service_account)

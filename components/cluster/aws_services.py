@@ -38,7 +38,8 @@ class Addons(pulumi.ComponentResource):
     ) -> None:
         super().__init__("gpuyard:index:EksAddons", name, {"account": spec.account, "region": spec.region}, opts)
         child = pulumi.ResourceOptions(parent=self, depends_on=_after(opts))
-        declare_addons(name, ON_NODES, home=Home(spec.account, spec.region, cluster_name), tags=tags, opts=child)
+        home = Home(spec.account, spec.region, cluster_name, spec.addons)
+        declare_addons(name, ON_NODES, home=home, tags=tags, opts=child)
         kubernetes.declare(f"{name}-gp3", storage_class(), child)
         self.register_outputs({})
 

@@ -21,7 +21,9 @@ class KubeconfigSpec(Spec):
     """Path of a kubeconfig file on the machine that deploys; as kubectl finds it when left out. Its credentials never
     enter the stack's state."""
     context: Annotated[str, Field(min_length=1)]
-    """Context in that file. It also identifies the cluster, so renaming it is not a change of cluster by itself."""
+    """Context in that file. It tells one cluster from another: with another context, everything is made anew."""
+    was: Annotated[str, Field(min_length=1)] | None = None
+    """The context's first name, where the same cluster goes by another one now: nothing is made anew."""
     kubernetes: KubernetesVersion
     """Minor version that the cluster runs."""
 
@@ -41,10 +43,13 @@ class Cluster(pulumi.ComponentResource):
     kubernetes: pulumi_kubernetes.Provider
     """Provider for everything inside the cluster."""
 
-    def __init__(self, name: str, spec: KubeconfigSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, spec: KubeconfigSpec, *, protect: bool = False, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        """While `protect` is on, nothing moves to another cluster: it would be made anew there, and deleted here."""
         super().__init__("gpuyard:index:ExistingCluster", name, spec.model_dump(mode="json"), opts)
         self.kubernetes = pulumi_kubernetes.Provider(
-            name, **provider_inputs(name, spec), opts=pulumi.ResourceOptions(parent=self)
+            name, **provider_inputs(name, spec), opts=pulumi.ResourceOptions(parent=self, protect=protect)
         )
         self.register_outputs({})
 
@@ -54,6 +59,6 @@ def provider_inputs(name: str, spec: KubeconfigSpec) -> dict[str, str | bool | N
     return {
         "kubeconfig": spec.kubeconfig,
         "context": spec.context,
-        "cluster_identifier": f"{name}/{spec.context}",
+        "cluster_identifier": f"{name}/{spec.was or spec.context}",
         "enable_server_side_apply": True,
     }

@@ -42,14 +42,17 @@ class Cluster(pulumi.ComponentResource):
         *,
         groups: Sequence[str],
         tags: Mapping[str, str],
+        protect: bool = True,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """While `protect` is on, GKE's provider and Pulumi refuse to delete the cluster."""
         super().__init__("gpuyard:index:GkeCluster", check_name(name), spec.model_dump(mode="json"), opts)
         check_groups(spec, groups)
         child = pulumi.ResourceOptions(parent=self)
         nodes = NodeIdentity(name, project=spec.project, pull_from=spec.pull_from, opts=child)
-        cluster = _control_plane(name, spec, nodes, tags, child)
-        self.kubernetes = pulumi_kubernetes.Provider(name, **provider_inputs(name, spec, cluster), opts=child)
+        kept = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(protect=protect))
+        cluster = _control_plane(name, spec, nodes, tags, kept)
+        self.kubernetes = pulumi_kubernetes.Provider(name, **provider_inputs(name, spec, cluster), opts=kept)
         Access(name, admins=spec.admins, groups=groups, project=spec.project, provider=self.kubernetes, opts=child)
         self.cluster_id, self.service_account = cluster.id, nodes.email
         self.location, self.zones, self.workload_pool = spec.region, spec.zones, workload_pool(spec)
@@ -57,26 +60,28 @@ class Cluster(pulumi.ComponentResource):
 
 
 def _control_plane(
-    name: str, spec: ClusterSpec, nodes: NodeIdentity, tags: Mapping[str, str], child: pulumi.ResourceOptions
+    name: str, spec: ClusterSpec, nodes: NodeIdentity, tags: Mapping[str, str], kept: pulumi.ResourceOptions
 ) -> gcp.container.Cluster:
+    child = pulumi.ResourceOptions(parent=kept.parent)
+    protect = bool(kept.protect)
     where = attach(name, spec.network, project=spec.project, region=spec.region, opts=child)
-    key = spec.secrets_key or _own_key(name, spec, tags, child)
-    inputs = cluster_inputs(spec, where, key=key, service_account=nodes.email, tags=tags)
+    key = spec.secrets_key or _own_key(name, spec, tags, protect, child)
+    inputs = cluster_inputs(spec, where, key=key, service_account=nodes.email, tags=tags, protect=protect)
     # Nodes log, pull and fetch from their first minute: their grants and their way out come first. The default pool
     # is gone once the cluster is there, so what GKE reports of its nodes is no change to make.
     after = pulumi.ResourceOptions(depends_on=[*nodes.roles, *where.ready], ignore_changes=["nodeConfig"])
-    return gcp.container.Cluster(name, **inputs, opts=pulumi.ResourceOptions.merge(child, after))
+    return gcp.container.Cluster(name, **inputs, opts=pulumi.ResourceOptions.merge(kept, after))
 
 
 def _own_key(
-    name: str, spec: ClusterSpec, tags: Mapping[str, str], child: pulumi.ResourceOptions
+    name: str, spec: ClusterSpec, tags: Mapping[str, str], protect: bool, child: pulumi.ResourceOptions
 ) -> pulumi.Output[str]:
     place = {"project": spec.project, "region": spec.region}
-    return SecretsKey(name, **place, tags=tags, protect=spec.deletion_protection, opts=child).key
+    return SecretsKey(name, **place, tags=tags, protect=protect, opts=child).key
 
 
 def cluster_inputs(
-    spec: ClusterSpec, where: Attachment, *, key: Any, service_account: Any, tags: Mapping[str, str]
+    spec: ClusterSpec, where: Attachment, *, key: Any, service_account: Any, tags: Mapping[str, str], protect: bool
 ) -> dict[str, Any]:
     """Inputs of the cluster. `key` and `service_account` may be Outputs."""
     return {
@@ -85,7 +90,7 @@ def cluster_inputs(
         "node_locations": list(spec.zones),
         "min_master_version": spec.kubernetes,
         "release_channel": {"channel": spec.channel.upper()},
-        "deletion_protection": spec.deletion_protection,
+        "deletion_protection": protect,
         "resource_labels": resource_labels(tags),
         "cost_management_config": {"enabled": True},
         **_network(where),

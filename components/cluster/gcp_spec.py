@@ -86,8 +86,6 @@ class ClusterSpec(Spec):
     the cluster gets a key of its own, renewed every 90 days."""
     pull_from: list[ProjectId] = Field(default_factory=list)
     """Projects whose Artifact Registry the nodes may pull images from."""
-    deletion_protection: bool = True
-    """Whether deleting the cluster fails. To delete it, deploy once with false."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -76,13 +76,17 @@ class Monitoring(pulumi.ComponentResource):
         *,
         artifacts: ArtifactsSpec,
         needs: Sequence[pulumi.Resource] = (),
+        protect: bool = False,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`needs` are the nodes to run on, and what makes their volumes: Helm waits for the pods."""
+        """`needs` are the nodes to run on, and what makes their volumes: Helm waits for the pods. `protect` keeps the
+        namespace, with which Prometheus' volume would go."""
         super().__init__("gpuyard:index:Monitoring", name, spec.model_dump(mode="json"), opts)
         child = pulumi.ResourceOptions(parent=self)
+        # With the namespace goes the volume, and only its driver, which is among the needs, can delete that.
+        kept = pulumi.ResourceOptions(parent=self, protect=protect, depends_on=list(needs))
         # node-exporter reads its node's files, processes and network, which only this level allows.
-        made = declare_all(name, [namespace.privileged(NAMESPACE)], child)
+        made = declare_all(name, [namespace.privileged(NAMESPACE)], kept)
         declare_all(name, file_access_policy(), child)
         inputs = release_inputs(CHART, NAMESPACE, values(spec, artifacts), artifacts)
         # The release names its namespace as plain text, and nothing in it names the nodes.
@@ -97,6 +101,8 @@ def values(spec: MonitoringSpec, artifacts: ArtifactsSpec) -> dict[str, Any]:
     """Values of kube-prometheus-stack."""
     chosen: dict[str, Any] = {part: {"enabled": False} for part in NOT_OURS}
     chosen["prometheus"] = {"prometheusSpec": _prometheus(spec)}
+    # Helm waits for the pods of a release. One sick node must not stop every later deployment of this one.
+    chosen["prometheus-node-exporter"] = {"updateStrategy": {"rollingUpdate": {"maxUnavailable": "100%"}}}
     if spec.alerts:
         chosen["alertmanager"] = _alertmanager(spec.alerts.slack)
     else:

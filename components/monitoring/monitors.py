@@ -17,7 +17,8 @@ def file_access_policy() -> list[Manifest]:
     operators = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["monitoring", "gpu-operator"]}
     rule = {
         "apiGroups": ["monitoring.coreos.com"],
-        "apiVersions": ["*"],
+        # Not "*": only of a version that it is told can the API server check the expression. Others it converts to it.
+        "apiVersions": ["v1"],
         "operations": ["CREATE", "UPDATE"],
         "resources": ["servicemonitors"],
     }

@@ -22,6 +22,7 @@ from gpuyard.components.node_groups.aws_template import (
     ephemeral_storage,
     template_inputs,
 )
+from gpuyard.components.renaming import renamed
 from gpuyard.components.spec import Quantity, in_gib
 
 TAINTS = 50
@@ -94,14 +95,16 @@ class NodeGroup(pulumi.ComponentResource):
         subnets: Mapping[str, Any],
         kubernetes_version: str,
         tags: Mapping[str, str],
+        protect: bool = False,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("gpuyard:index:EksNodeGroup", name, spec.model_dump(mode="json"), opts)
+        super().__init__("gpuyard:index:EksNodeGroup", name, spec.model_dump(mode="json"), renamed(opts, spec.was))
+        known_as = spec.known_as(name)
         child = pulumi.ResourceOptions(parent=self)
-        template = aws.ec2.LaunchTemplate(name, **template_inputs(name, _image(spec), tags), opts=child)
+        template = aws.ec2.LaunchTemplate(name, **template_inputs(known_as, _image(spec), tags), opts=child)
         self.group = aws.eks.NodeGroup(
             name,
-            **group_inputs(name, spec, kubernetes_version, tags),
+            **group_inputs(known_as, spec, kubernetes_version, tags),
             cluster_name=cluster_name,
             node_role_arn=node_role_arn,
             subnet_ids=[subnets[zone] for zone in group_zones(spec, list(subnets))],
@@ -109,7 +112,10 @@ class NodeGroup(pulumi.ComponentResource):
             # The autoscaler owns the number of nodes. Nodes need what the component depends on, and Pulumi orders a
             # component's children by it only when each says so.
             opts=pulumi.ResourceOptions(
-                parent=self, ignore_changes=["scalingConfig.desiredSize"], depends_on=opts.depends_on if opts else None
+                parent=self,
+                protect=protect,
+                ignore_changes=["scalingConfig.desiredSize"],
+                depends_on=opts.depends_on if opts else None,
             ),
         )
         self.register_outputs({"arn": self.group.arn})

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from gpuyard import catalogue
-from gpuyard.components.spec import LabelKey, LabelValue, Spec
+from gpuyard.components.spec import KeyedSpec, LabelKey, LabelValue, Spec
 
 GROUP_LABEL = "gpuyard.io/node-group"
 """Every node carries its group's name under this key; pods select a group by it."""
@@ -59,7 +59,7 @@ class Taint(Spec):
     """What happens to pods that do not tolerate it."""
 
 
-class NodeGroupSpec(Spec):
+class NodeGroupSpec(KeyedSpec):
     """Machines of one kind that scale as one."""
 
     machine: MachineName
@@ -94,5 +94,5 @@ def accelerator_taints(machine: catalogue.Machine) -> list[Taint]:
 
 
 def node_labels(name: str, labels: dict[str, str]) -> dict[str, str]:
-    """The labels of every node of the group called `name`."""
+    """The labels of every node of the group that the cluster knows as `name`."""
     return {**labels, GROUP_LABEL: name}

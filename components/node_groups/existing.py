@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Self
 
 import pulumi
 from pydantic import Field, PositiveInt, model_validator
 
+from gpuyard.components.node_groups.base import GROUP_LABEL
 from gpuyard.components.node_groups.base import NodeGroupSpec as BaseNodeGroupSpec
+from gpuyard.components.renaming import renamed
+from gpuyard.components.scheduling.groups import class_name
 from gpuyard.components.spec import LabelKey, LabelValue, Usd
 
 
-class NodeGroupSpec(BaseNodeGroupSpec):
-    """Nodes of one kind that somebody else runs."""
+class InventorySpec(BaseNodeGroupSpec):
+    """Nodes of one kind that are there already."""
 
     count: PositiveInt
     """Nodes that the group has."""
@@ -20,6 +23,14 @@ class NodeGroupSpec(BaseNodeGroupSpec):
     """Labels that these nodes, and no others, carry already. Pods select the group by them."""
     usd_hour: Usd | None = None
     """Amortised price of one node an hour: purchase over its life, power, space, people. Unknown when left out."""
+
+
+class NodeGroupSpec(InventorySpec):
+    """Nodes of one kind that somebody else runs."""
+
+    priority_class: Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$")] | None = None
+    """PriorityClass of pods that take these accelerators, where quotas of the cluster ask for one. When left out, that
+    of gpuyard, gpuyard-<group>, where the selector names a group of gpuyard, and none elsewhere."""
 
     @model_validator(mode="after")
     def _selectable(self) -> Self:
@@ -33,8 +44,14 @@ class NodeGroup(pulumi.ComponentResource):
     for the accelerators that its endpoints take, not for the nodes."""
 
     def __init__(self, name: str, spec: NodeGroupSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("gpuyard:index:SharedNodes", name, spec.model_dump(mode="json"), opts)
+        super().__init__("gpuyard:index:SharedNodes", name, spec.model_dump(mode="json"), renamed(opts, spec.was))
         self.register_outputs({})
+
+
+def priority_class(spec: NodeGroupSpec) -> str | None:
+    """The class that the platform, whose nodes these are, counts the group's accelerators by."""
+    group = spec.selector.get(GROUP_LABEL)
+    return spec.priority_class or (class_name(group) if group else None)
 
 
 def node_selector(_name: str, spec: NodeGroupSpec) -> dict[str, str]:

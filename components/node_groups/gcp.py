@@ -17,6 +17,7 @@ from gpuyard.components.node_groups.gcp_spec import (
     NodeGroupSpec,
     Reservation,
 )
+from gpuyard.components.renaming import renamed
 from gpuyard.components.spec import in_gib
 
 __all__ = ["NodeGroup", "NodeGroupSpec", "check_name", "group_zones", "node_selector"]
@@ -54,18 +55,23 @@ class NodeGroup(pulumi.ComponentResource):
         zones: Sequence[str],
         service_account: pulumi.Input[str],
         tags: Mapping[str, str],
+        protect: bool = False,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("gpuyard:index:GkeNodeGroup", check_name(name), spec.model_dump(mode="json"), opts)
+        props = spec.model_dump(mode="json")
+        super().__init__("gpuyard:index:GkeNodeGroup", check_name(name), props, renamed(opts, spec.was))
         self.pool = gcp.container.NodePool(
             name,
             **node_pool_inputs(spec, location=location, zones=zones),
             cluster=cluster,
-            node_config=node_config(name, spec, service_account=service_account, tags=tags),
+            node_config=node_config(spec.known_as(name), spec, service_account=service_account, tags=tags),
             # The autoscaler owns the number of nodes, and a new initial one would replace the pool. Nodes need what
             # the component depends on, and Pulumi orders a component's children by it only when each says so.
             opts=pulumi.ResourceOptions(
-                parent=self, ignore_changes=["initialNodeCount"], depends_on=opts.depends_on if opts else None
+                parent=self,
+                protect=protect,
+                ignore_changes=["initialNodeCount"],
+                depends_on=opts.depends_on if opts else None,
             ),
         )
         self.register_outputs({"name": self.pool.name})

@@ -9,13 +9,18 @@ from pydantic import Field, model_validator
 
 from gpuyard.components.kubernetes import PROVIDER_VERSION
 from gpuyard.components.node_groups.base import node_labels
-from gpuyard.components.node_groups.existing import NodeGroupSpec as Inventory
+from gpuyard.components.node_groups.existing import InventorySpec
+from gpuyard.components.renaming import renamed
 from gpuyard.components.spec import Manifest
 
 NodeName = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$")]
 
 
-class NodeGroupSpec(Inventory):
+FORCED = {"pulumi.com/patchForce": "true"}
+"""A node that moves from one group to another gets the new label while the old group's patch still owns it."""
+
+
+class NodeGroupSpec(InventorySpec):
     """Nodes of one kind, found by labels that they carry or named one by one."""
 
     names: list[NodeName] = Field(default_factory=list)
@@ -42,9 +47,9 @@ class NodeGroup(pulumi.ComponentResource):
     """Nodes of an on-prem cluster that pods select as one group."""
 
     def __init__(self, name: str, spec: NodeGroupSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("gpuyard:index:NodeInventory", name, spec.model_dump(mode="json"), opts)
+        super().__init__("gpuyard:index:NodeInventory", name, spec.model_dump(mode="json"), renamed(opts, spec.was))
         child = pulumi.ResourceOptions(parent=self, version=PROVIDER_VERSION)
-        for patch in node_patches(name, spec):
+        for patch in node_patches(spec.known_as(name), spec):
             # A patch owns only the labels that it writes; the node stays its kubelet's.
             pulumi.CustomResource("kubernetes:core/v1:NodePatch", f"{name}-{patch['metadata']['name']}", patch, child)
         self.register_outputs({})
@@ -52,8 +57,9 @@ class NodeGroup(pulumi.ComponentResource):
 
 def node_patches(name: str, spec: NodeGroupSpec) -> list[Manifest]:
     """One patch a named node, with the group's labels."""
+    labels = node_labels(name, spec.labels)
     return [
-        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": node_labels(name, spec.labels)}}
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": labels, "annotations": FORCED}}
         for node in spec.names
     ]
 

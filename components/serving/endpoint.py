@@ -8,6 +8,7 @@ import pulumi
 
 from gpuyard.components import kubernetes
 from gpuyard.components.artifacts import ArtifactsSpec
+from gpuyard.components.renaming import renamed
 from gpuyard.components.serving import template
 from gpuyard.components.serving.manifests import manifests
 from gpuyard.components.serving.network import url
@@ -32,10 +33,11 @@ class Endpoint(pulumi.ComponentResource):
         needs: Sequence[pulumi.Resource] = (),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("gpuyard:index:Endpoint", name, spec.model_dump(mode="json"), opts)
-        objects = manifests(name, spec, placement=placement, artifacts=artifacts, labels=labels)
+        super().__init__("gpuyard:index:Endpoint", name, spec.model_dump(mode="json"), renamed(opts, spec.was))
+        known_as = spec.known_as(name)
+        objects = manifests(known_as, spec, placement=placement, artifacts=artifacts, labels=labels)
         # The namespace, and whatever brings the kinds of KEDA and the Prometheus operator, go unnamed in the objects.
         child = pulumi.ResourceOptions(parent=self, depends_on=list(needs))
-        kubernetes.declare_all(name, objects, child)
-        self.url = pulumi.Output.from_input(url(name, spec, template.load(spec.engine)))
+        kubernetes.declare_all(name, objects, child, known_as=known_as)
+        self.url = pulumi.Output.from_input(url(known_as, placement.namespace, template.load(spec.engine)))
         self.register_outputs({"url": self.url})

@@ -27,28 +27,28 @@ def manifests(
     artifacts: ArtifactsSpec,
     labels: Mapping[str, str] | None = None,
 ) -> list[Manifest]:
-    """The endpoint's objects: what its pods need comes before the pods.
+    """The objects of the endpoint that the cluster knows as `name`: what its pods need comes before the pods.
 
     `labels` go on every object beside gpuyard's own, for whoever adds up costs. The endpoint must have no `problems`
     on this placement.
     """
     engine = template.load(spec.engine)
-    every = {**(labels or {}), **selector(name), "gpuyard.io/tenant": spec.tenant}
+    every = {**(labels or {}), **selector(name), "gpuyard.io/tenant": placement.namespace}
     objects = [
-        *_service_accounts(name, spec, every),
+        *_service_accounts(name, spec, placement.namespace, every),
         network_policy(name, spec, engine, placement=placement, labels=every),
         deployment(name, spec, engine, placement=placement, artifacts=artifacts, labels=every),
-        service(name, spec, engine, every),
-        disruption_budget(name, spec, every),
+        service(name, engine, namespace=placement.namespace, labels=every),
+        disruption_budget(name, namespace=placement.namespace, labels=every),
     ]
     if placement.prometheus is not None:
-        objects.append(service_monitor(name, spec, engine, every))
+        objects.append(service_monitor(name, engine, namespace=placement.namespace, labels=every))
     if spec.autoscaled:
         objects.append(scaled_object(name, spec, engine, placement=placement, labels=every))
     return objects
 
 
-def _service_accounts(name: str, spec: EndpointSpec, labels: Mapping[str, str]) -> list[Manifest]:
+def _service_accounts(name: str, spec: EndpointSpec, namespace: str, labels: Mapping[str, str]) -> list[Manifest]:
     """An account of the endpoint's own, where the model's store asks who is reading."""
     if not isinstance(spec.model, StoredModel) or spec.model.role is None:
         return []
@@ -58,7 +58,7 @@ def _service_accounts(name: str, spec: EndpointSpec, labels: Mapping[str, str]) 
             "kind": "ServiceAccount",
             "metadata": {
                 "name": name,
-                "namespace": spec.tenant,
+                "namespace": namespace,
                 "labels": dict(labels),
                 "annotations": {IDENTITY_ANNOTATION[spec.model.source]: spec.model.role},
             },

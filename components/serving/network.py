@@ -25,17 +25,16 @@ GKE_METADATA = (("169.254.169.254/32", 80), ("169.254.169.252/32", 988))
 """GKE's metadata server, which turns a service account into a Google identity: with Dataplane V2, and without."""
 
 
-def service(name: str, spec: EndpointSpec, engine: ServingTemplate, labels: Mapping[str, str]) -> Manifest:
+def service(name: str, engine: ServingTemplate, *, namespace: str, labels: Mapping[str, str]) -> Manifest:
     """The address of the endpoint inside the cluster."""
     return {
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {
             "name": name,
-            "namespace": spec.tenant,
+            "namespace": namespace,
             "labels": dict(labels),
-            # Pulumi waits for a ready pod behind a Service. Outside its hours an endpoint has none, and the Deployment
-            # is waited for anyway.
+            # Pulumi waits for a ready pod behind a Service, and a model may take an hour to load.
             "annotations": {"pulumi.com/skipAwait": "true"},
         },
         "spec": {
@@ -46,9 +45,9 @@ def service(name: str, spec: EndpointSpec, engine: ServingTemplate, labels: Mapp
     }
 
 
-def url(name: str, spec: EndpointSpec, engine: ServingTemplate) -> str:
+def url(name: str, namespace: str, engine: ServingTemplate) -> str:
     """Where clients in the tenant's namespace reach the model, by HTTP."""
-    return f"http://{name}.{spec.tenant}.svc:{engine.ports[clients_port(engine)]}"
+    return f"http://{name}.{namespace}.svc:{engine.ports[clients_port(engine)]}"
 
 
 def clients_port(engine: ServingTemplate) -> str:
@@ -56,12 +55,12 @@ def clients_port(engine: ServingTemplate) -> str:
     return next(iter(engine.ports))
 
 
-def disruption_budget(name: str, spec: EndpointSpec, labels: Mapping[str, str]) -> Manifest:
+def disruption_budget(name: str, *, namespace: str, labels: Mapping[str, str]) -> Manifest:
     """One replica at a time leaves. A least number instead would stop every drain of a single replica's node."""
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
-        "metadata": {"name": name, "namespace": spec.tenant, "labels": dict(labels)},
+        "metadata": {"name": name, "namespace": namespace, "labels": dict(labels)},
         "spec": {
             "maxUnavailable": 1,
             "unhealthyPodEvictionPolicy": "AlwaysAllow",
@@ -83,7 +82,7 @@ def network_policy(
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
-        "metadata": {"name": name, "namespace": spec.tenant, "labels": dict(labels)},
+        "metadata": {"name": name, "namespace": placement.namespace, "labels": dict(labels)},
         "spec": {
             "podSelector": {"matchLabels": selector(name)},
             "policyTypes": ["Ingress", "Egress"],

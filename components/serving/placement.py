@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuyard import catalogue
+from gpuyard.components.node_groups.base import Taint
 from gpuyard.components.serving import template
 from gpuyard.components.serving.model import StoredModel
 from gpuyard.components.serving.sizing import loaded_bytes
@@ -18,10 +19,12 @@ CLOUD_OF_STORE = {"s3": "aws", "gs": "gcp"}
 
 @dataclass(frozen=True)
 class Placement:
-    """A node group, as an endpoint sees it."""
+    """A namespace and a node group, as an endpoint sees them."""
 
     group: str
     """Name of the node group."""
+    namespace: str
+    """The tenant's namespace."""
     machine: catalogue.Machine
     """Machine of its nodes."""
     nodes: int
@@ -34,9 +37,18 @@ class Placement:
     """Address of the Prometheus that the autoscaler asks, and whose operator reads ServiceMonitors. None: there is
     neither, so no monitor is declared and replicas cannot follow the load."""
     spare: int = 0
-    """Accelerators of the group that the tenant's quota has beyond what its endpoints take at the most."""
+    """Accelerators of the group that are left for a rollout, beyond what the tenant's endpoints take at the most."""
     priority_class: str | None = None
-    """PriorityClass of the pods, where a quota is scoped to one."""
+    """PriorityClass of the pods, by which the cluster's quotas tell this group from others; None where they do not."""
+    taints: Sequence[Taint] = ()
+    """Taints of the nodes, beside the one that keeps other pods off accelerators."""
+
+
+def surges(spec: EndpointSpec, placement: Placement) -> bool:
+    """Whether a rollout starts a new replica before it ends an old one: it needs a place on the nodes and in the
+    tenant's quota. Where there is none, a replica goes before one comes."""
+    a_node = placement.machine.accelerators // spec.accelerators
+    return a_node * placement.nodes > spec.replicas.max and placement.spare >= spec.accelerators
 
 
 def problems(name: str, spec: EndpointSpec, placement: Placement) -> list[str]:

@@ -16,12 +16,12 @@ SCRAPE_INTERVAL = "15s"
 WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
-def service_monitor(name: str, spec: EndpointSpec, engine: ServingTemplate, labels: Mapping[str, str]) -> Manifest:
+def service_monitor(name: str, engine: ServingTemplate, *, namespace: str, labels: Mapping[str, str]) -> Manifest:
     """Tells Prometheus where the endpoint's metrics are."""
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "ServiceMonitor",
-        "metadata": {"name": name, "namespace": spec.tenant, "labels": dict(labels)},
+        "metadata": {"name": name, "namespace": namespace, "labels": dict(labels)},
         "spec": {
             "selector": {"matchLabels": selector(name)},
             "endpoints": [{"port": engine.metrics.port, "path": engine.metrics.path, "interval": SCRAPE_INTERVAL}],
@@ -36,7 +36,7 @@ def scaled_object(
     return {
         "apiVersion": "keda.sh/v1alpha1",
         "kind": "ScaledObject",
-        "metadata": {"name": name, "namespace": spec.tenant, "labels": dict(labels)},
+        "metadata": {"name": name, "namespace": placement.namespace, "labels": dict(labels)},
         "spec": {
             "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": name},
             "minReplicaCount": spec.replicas.min,
@@ -63,7 +63,7 @@ def _pace(stabilization: int, *, pods: int, seconds: int) -> dict[str, Any]:
 
 
 def _triggers(name: str, spec: EndpointSpec, engine: ServingTemplate, placement: Placement) -> list[dict[str, Any]]:
-    own = f'{{namespace="{spec.tenant}",service="{name}"}}'
+    own = f'{{namespace="{placement.namespace}",service="{name}"}}'
     triggers: list[dict[str, Any]] = [
         {
             "type": "prometheus",

@@ -35,9 +35,8 @@ class Budget:
     startup: int
     """From the start of the container to its first healthy answer."""
     progress: int
-    """From a new replica to its readiness, with the node that it may have to wait for."""
-    rollout: int
-    """Until every replica is replaced, one after the other."""
+    """From a new replica to its readiness, with the node that it may have to wait for. After so long without one more
+    the Deployment says that it makes no progress."""
 
 
 def weights_bytes(spec: EndpointSpec) -> int:
@@ -65,8 +64,7 @@ def budget(spec: EndpointSpec, engine: ServingTemplate) -> Budget:
     fetched = 0 if spec.model.source == "pvc" else weights_bytes(spec)
     startup = engine.start_seconds + math.ceil(fetched / DOWNLOAD_BYTES_A_SECOND)
     startup = math.ceil(startup / PROBE_SECONDS) * PROBE_SECONDS
-    progress = NODE_SECONDS + startup
-    return Budget(startup=startup, progress=progress, rollout=progress * spec.replicas.max)
+    return Budget(startup=startup, progress=NODE_SECONDS + startup)
 
 
 def disk_gib(spec: EndpointSpec) -> int:

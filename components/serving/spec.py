@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_v
 from gpuyard import catalogue
 from gpuyard.components.serving import template
 from gpuyard.components.serving.model import HubModel, Model
-from gpuyard.components.spec import Name, Quantity, Spec
+from gpuyard.components.spec import KeyedSpec, Name, Quantity, Spec
 
 GB = 10**9
 """Bytes of a GB, which catalogues of models and makers of accelerators count in."""
@@ -94,11 +94,12 @@ class Hours(Spec):
         return self
 
 
-class EndpointSpec(Spec):
+class EndpointSpec(KeyedSpec):
     """One model, served inside the cluster to one tenant."""
 
     tenant: Name
-    """Tenant that owns the endpoint: its namespace, its quota, its clients."""
+    """Tenant that owns the endpoint: its namespace, its quota, its clients. Given to another, the endpoint is made anew
+    in that one's namespace."""
     engine: EngineName
     """Inference engine: vllm, triton, or another that has a serving template."""
     on: Name

@@ -8,7 +8,7 @@ from typing import Any
 from gpuyard.components.artifacts import ArtifactsSpec, image
 from gpuyard.components.serving import sizing
 from gpuyard.components.serving.model import HubModel, StoredModel
-from gpuyard.components.serving.placement import Placement
+from gpuyard.components.serving.placement import Placement, surges
 from gpuyard.components.serving.spec import EndpointSpec
 from gpuyard.components.serving.template import ServingTemplate
 from gpuyard.components.spec import Manifest
@@ -21,6 +21,12 @@ HUB_TOKEN = "HF_TOKEN"  # noqa: S105 - the name of a variable
 
 LEAVE_SECONDS = 10
 """Time between a pod's removal from the Service and its signal to stop, so that no client is sent to a closing port."""
+
+
+DECLARED_ONLY = {"pulumi.com/skipAwait": "true", "pulumi.com/deletionPropagationPolicy": "background"}
+"""A deployment does not wait for models: a large one loads for an hour, and for a node without a bound. The Deployment
+says by itself when it makes no progress (docs/decisions/009). The second keeps a Deployment that is deleted from being
+there while its pods end: made again in that time, it would go with them. Source: pulumi-kubernetes, metadata."""
 
 
 def selector(name: str) -> dict[str, str]:
@@ -39,19 +45,14 @@ def deployment(
 ) -> Manifest:
     """The Deployment. It has no `replicas` where an autoscaler owns the number."""
     times = sizing.budget(spec, engine)
-    # A surge needs free accelerators. Where the group has none left at its largest, a replica goes before one comes.
-    a_node = placement.machine.accelerators // spec.accelerators
-    # One more replica for the time of a rollout needs a place on the nodes and in the tenant's quota.
-    surge = a_node * placement.nodes > spec.replicas.max and placement.spare >= spec.accelerators
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {
             "name": name,
-            "namespace": spec.tenant,
+            "namespace": placement.namespace,
             "labels": dict(labels),
-            # Pulumi gives up after ten minutes by default, which is less than a large model needs.
-            "annotations": {"pulumi.com/timeoutSeconds": str(times.rollout)},
+            "annotations": DECLARED_ONLY,
         },
         "spec": {
             **({} if spec.autoscaled else {"replicas": spec.replicas.max}),
@@ -61,7 +62,7 @@ def deployment(
             "strategy": {
                 "type": "RollingUpdate",
                 "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}
-                if surge
+                if surges(spec, placement)
                 else {"maxSurge": 0, "maxUnavailable": 1},
             },
             "template": {
@@ -81,7 +82,7 @@ def _pod(
         # A Service called vllm would otherwise put VLLM_PORT=tcp://… into the pods, and vLLM refuses to start.
         "enableServiceLinks": False,
         "nodeSelector": dict(placement.selector),
-        "tolerations": [{"key": placement.machine.resource, "operator": "Exists", "effect": "NoSchedule"}],
+        "tolerations": _tolerations(placement),
         "topologySpreadConstraints": [
             _spread(name, "topology.kubernetes.io/zone"),
             _spread(name, "kubernetes.io/hostname"),
@@ -104,6 +105,13 @@ def _pod(
     if placement.priority_class is not None:
         pod["priorityClassName"] = placement.priority_class
     return pod
+
+
+def _tolerations(placement: Placement) -> list[dict[str, Any]]:
+    """Every taint of the nodes that the endpoint is for."""
+    accelerator = {"key": placement.machine.resource, "operator": "Exists", "effect": "NoSchedule"}
+    own = [{"key": t.key, "operator": "Equal", "value": t.value, "effect": t.effect} for t in placement.taints]
+    return [accelerator, *own]
 
 
 def needs_identity(spec: EndpointSpec) -> bool:

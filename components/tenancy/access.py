@@ -35,6 +35,8 @@ RULES = [
     # An endpoint brings its own. Policies only ever add, so this can open the namespace: the review shows it.
     {"apiGroups": ["networking.k8s.io"], "resources": ["networkpolicies"], "verbs": WRITE},
     {"apiGroups": ["keda.sh"], "resources": ["scaledobjects"], "verbs": WRITE},
+    # Not write: a workload says that its job is admitted, and to which node group.
+    {"apiGroups": ["kueue.x-k8s.io"], "resources": ["localqueues", "workloads"], "verbs": READ},
     {"apiGroups": ["monitoring.coreos.com"], "resources": ["servicemonitors"], "verbs": WRITE},
 ]
 

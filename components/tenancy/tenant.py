@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Self
 
 import pulumi
@@ -10,15 +10,16 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_v
 
 from gpuyard.components import namespace
 from gpuyard.components.kubernetes import declare, declare_all
-from gpuyard.components.spec import Manifest, Name, Quantity, Spec, Usd
+from gpuyard.components.namespace import TENANT_LABEL
+from gpuyard.components.renaming import renamed
+from gpuyard.components.scheduling.groups import AcceleratorGroup
+from gpuyard.components.scheduling.kueue import Queued, local_queue
+from gpuyard.components.spec import KeyedSpec, Manifest, Name, Quantity, Spec, Usd
 from gpuyard.components.tenancy.access import bindings, role
 from gpuyard.components.tenancy.isolation import network_policies
-from gpuyard.components.tenancy.share import limits, quota
+from gpuyard.components.tenancy.share import limits, quotas
 
-TENANT_LABEL = "gpuyard.io/tenant"
-"""The namespace of a tenant, and everything that gpuyard puts there, carries the tenant's name under this key."""
-
-TAKEN = ("default", "gpu-operator", "keda", "monitoring")
+TAKEN = ("default", "gpu-operator", "keda", "kueue-system", "monitoring")
 """Namespaces that are there already, or that gpuyard makes for software of the cluster."""
 
 
@@ -39,12 +40,14 @@ class ShareSpec(Spec):
     """What a tenant gets of one node group, in accelerators."""
 
     quota: NonNegativeInt
-    """Accelerators that are the tenant's own. It pays for them, used or not."""
+    """Accelerators that are the tenant's own. It pays for them, used or not. What its endpoints may take at the most is
+    kept for them, idle or not; its jobs have the rest."""
     borrow: NonNegativeInt = 0
-    """Accelerators that it may use on top while nobody else needs them."""
+    """Accelerators that it may use on top: nobody's own, or lent by others. A job that borrows is ended, and queued
+    again, when their owner needs them; an endpoint is not, so it may only borrow what is nobody's own."""
     lend: NonNegativeInt | None = None
-    """Of its own, how many others may use while they are idle; all when left out. Queues act on it: without them an
-    idle accelerator is simply free."""
+    """Of its own, how many the jobs of others may borrow while its own jobs leave them idle; all when left out. What
+    is kept for endpoints is never lent."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -59,8 +62,14 @@ class ShareSpec(Spec):
         """Accelerators that the tenant may hold at once."""
         return self.quota + self.borrow
 
+    def queued(self, kept: int) -> Queued:
+        """What is left of it for jobs, where so many accelerators are kept for endpoints."""
+        own = max(self.quota - kept, 0)
+        borrow = min(self.borrow, max(self.most - kept, 0))
+        return Queued(own, borrow, None if self.lend is None else min(self.lend, own))
 
-class TenantSpec(Spec):
+
+class TenantSpec(KeyedSpec):
     """A team that shares the cluster with others."""
 
     groups: list[GroupName] = Field(min_length=1)
@@ -68,8 +77,8 @@ class TenantSpec(Spec):
     viewers: list[GroupName] = Field(default_factory=list)
     """Groups whose people only look."""
     accelerators: dict[Name, ShareSpec] = Field(default_factory=dict)
-    """The tenant's share of each node group. Groups whose accelerators share a resource name, as all of NVIDIA's do,
-    are capped as one sum: the namespace's quota cannot tell them apart."""
+    """The tenant's share of each node group. Every pod that takes accelerators names its group, by the priority class
+    gpuyard-<group> and the group's node selector, and is counted against this share; any other gets none."""
     monthly_budget: Usd
     """What the tenant's accelerators may cost a month, borrowed ones included."""
     cpu: PositiveInt | None = None
@@ -93,23 +102,29 @@ class Tenant(pulumi.ComponentResource):
         name: str,
         spec: TenantSpec,
         *,
-        resources: Mapping[str, str],
+        groups: Mapping[str, AcceleratorGroup],
         kubernetes: str,
         labels: Mapping[str, str] | None = None,
+        needs: Sequence[pulumi.Resource] = (),
+        protect: bool = False,
         namespace_exists: bool = False,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`resources` is the resource name of every accelerator group of the cluster, `kubernetes` its minor version.
+        """`groups` is every accelerator group of the cluster by its key, `kubernetes` the cluster's minor version.
+        `needs` is what must be there before the namespace, and go after it: the tenant's queue, the policy that keeps
+        its pods to their groups, and the controllers without which what the tenant made of their kinds could not be
+        deleted. `protect` keeps the namespace, with which all that the tenant has in it would go.
 
         With `namespace_exists` nothing is declared: whoever made the namespace owns its quota and its walls, and a
         second owner, here a team with a smaller stack, would take turns with the first one in overwriting them.
         """
-        super().__init__("gpuyard:index:Tenant", name, spec.model_dump(mode="json"), opts)
+        super().__init__("gpuyard:index:Tenant", name, spec.model_dump(mode="json"), renamed(opts, spec.was))
         if not namespace_exists:
-            space, *inside = manifests(name, spec, resources=resources, kubernetes=kubernetes, labels=labels)
-            made = declare(name, space, pulumi.ResourceOptions(parent=self))
+            known_as = spec.known_as(name)
+            space, *inside = manifests(known_as, spec, groups=groups, kubernetes=kubernetes, labels=labels)
+            made = declare(name, space, pulumi.ResourceOptions(parent=self, protect=protect, depends_on=list(needs)))
             # They name the namespace as plain text, which no dependency follows from.
-            declare_all(name, inside, pulumi.ResourceOptions(parent=self, depends_on=[made]))
+            declare_all(name, inside, pulumi.ResourceOptions(parent=self, depends_on=[made]), known_as=known_as)
         self.register_outputs({})
 
 
@@ -117,35 +132,47 @@ def manifests(
     name: str,
     spec: TenantSpec,
     *,
-    resources: Mapping[str, str],
+    groups: Mapping[str, AcceleratorGroup],
     kubernetes: str,
     labels: Mapping[str, str] | None = None,
 ) -> list[Manifest]:
-    """The tenant's objects, its namespace first. `labels` go on the namespace, for whoever adds up costs."""
-    shares = {group: share.most for group, share in spec.accelerators.items()}
+    """The objects of the tenant that the cluster knows as `name`, its namespace first.
+
+    `groups` is every accelerator group by its key; where there is none, there are no queues. `labels` go on the
+    namespace, for whoever adds up costs.
+    """
     objects = [
         *network_policies(),
-        quota(shares, resources=resources, cpu=spec.cpu, memory=spec.memory),
+        *quotas(_shares(spec, groups), groups=groups.values(), cpu=spec.cpu, memory=spec.memory),
         limits(),
         role(),
         *bindings(spec.groups, spec.viewers),
+        *([local_queue(name)] if groups else []),
     ]
     for item in objects:
         item["metadata"] |= {"namespace": name, "labels": {TENANT_LABEL: name}}
     return [namespace.restricted(name, kubernetes, {**(labels or {}), TENANT_LABEL: name}), *objects]
 
 
-def problems(tenants: Mapping[str, TenantSpec], accelerators: Mapping[str, int]) -> list[str]:
+def _shares(spec: TenantSpec, groups: Mapping[str, AcceleratorGroup]) -> dict[str, int]:
+    """The most that a tenant may hold of each group, by the name that the cluster knows it by."""
+    return {groups[group].name: share.most for group, share in spec.accelerators.items()}
+
+
+def problems(
+    tenants: Mapping[str, TenantSpec], accelerators: Mapping[str, int], served: Mapping[tuple[str, str], int]
+) -> list[str]:
     """What tenants say that their cluster cannot do, one sentence each, which starts with its path.
 
-    `accelerators` is the most that each node group of the cluster ever has; 0 for a group without any.
+    `accelerators` is the most that each node group of the cluster ever has; 0 for a group without any. `served` is the
+    most that the endpoints of a tenant take of a group.
     """
     found = []
     for name, spec in tenants.items():
-        if name in TAKEN or name.startswith("kube-"):
-            found.append(
-                f"tenants.{name}: a namespace of this name has another use in the cluster: choose another name"
-            )
+        taken = [key for key in dict.fromkeys((name, spec.known_as(name))) if key in TAKEN or key.startswith("kube-")]
+        found += [
+            f"tenants.{name}: a namespace {key} has another use in the cluster: choose another name" for key in taken
+        ]
         for group, share in spec.accelerators.items():
             path = f"tenants.{name}.accelerators.{group}"
             if group not in accelerators:
@@ -158,4 +185,33 @@ def problems(tenants: Mapping[str, TenantSpec], accelerators: Mapping[str, int])
                     f"{path}: quota {share.quota} and borrow {share.borrow} are {share.most} accelerators, and the "
                     f"group never has more than {accelerators[group]}: lower them, or raise the group's nodes.max"
                 )
+    for group, count in accelerators.items():
+        found += _promised_twice(group, count, tenants, served)
     return found
+
+
+def _promised_twice(
+    group: str, count: int, tenants: Mapping[str, TenantSpec], served: Mapping[tuple[str, str], int]
+) -> Iterator[str]:
+    """Whether a group that never has more than `count` accelerators cannot keep what its tenants' quotas promise."""
+    shares = {name: spec.accelerators[group] for name, spec in tenants.items() if group in spec.accelerators}
+    if any(share.most > count for share in shares.values()):
+        return  # It has its own sentence.
+    quotas = {name: share.quota for name, share in shares.items() if share.quota}
+    total = sum(quotas.values())
+    if total > count:
+        each = ", ".join(f"{name} {quota}" for name, quota in quotas.items())
+        yield (
+            f"tenants: their quotas of {group} are {total} accelerators ({each}), and the group never has more than "
+            f"{count}: lower them, or raise the group's nodes.max"
+        )
+        return
+    beyond = {name: min(served.get((name, group), 0), share.most) - share.quota for name, share in shares.items()}
+    borrowing = {name: excess for name, excess in beyond.items() if excess > 0}
+    if total + sum(borrowing.values()) > count:
+        name, excess = next(iter(borrowing.items()))
+        yield (
+            f"tenants.{name}.accelerators.{group}: endpoints may take {excess} accelerators more than the quota "
+            f"{shares[name].quota}, and do not give them back, but only {count - total} are nobody's own: "
+            "lower replicas.max, or raise quota"
+        )

@@ -21,7 +21,7 @@ def test_an_image_has_a_registry_a_path_and_a_fixed_tag(image: Image) -> None:
 
 @pytest.mark.parametrize("chart", catalogue.charts().values(), ids=lambda c: c.name)
 def test_a_chart_has_a_repository_and_a_released_version(chart: Chart) -> None:
-    assert re.fullmatch(r"https://[a-z0-9.-]+(/[a-z0-9-]+)*", chart.repository)
+    assert re.fullmatch(r"(https|oci)://[a-z0-9.-]+(/[a-z0-9-]+)*", chart.repository)
     assert not Version(chart.version).is_prerelease
 
 

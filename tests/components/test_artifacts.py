@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from gpuyard.components.artifacts import ArtifactsSpec, image, release_inputs
+from gpuyard.components.artifacts import RELEASE_SECONDS, ArtifactsSpec, image, release_inputs
 from gpuyard.components.kubernetes import token
 
 UPSTREAM, MIRROR = ArtifactsSpec(), ArtifactsSpec(images="mirror.example/ai", charts="oci://mirror.example/charts")
@@ -23,6 +23,15 @@ def test_a_chart_comes_from_its_repository_or_from_the_mirror() -> None:
     assert mirrored["chart"] == "oci://mirror.example/charts/keda"
     assert "repositoryOpts" not in mirrored, "an OCI chart is found by its address alone"
     assert mirrored["version"] == upstream["version"]
+
+
+def test_a_release_that_others_need_is_waited_for_longer_than_helm_does_by_itself() -> None:
+    awaited = release_inputs("keda", "keda", {}, UPSTREAM)
+    assert awaited["timeout"] == RELEASE_SECONDS > 300
+    assert "skipAwait" not in awaited
+    agents = release_inputs("dcgm-exporter", "gpu-operator", {}, UPSTREAM, awaited=False)
+    assert agents["skipAwait"] is True
+    assert "timeout" not in agents
 
 
 @pytest.mark.parametrize("given", [{"images": "https://mirror.example"}, {"charts": "mirror.example/charts"}])

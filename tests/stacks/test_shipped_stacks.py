@@ -91,6 +91,24 @@ def reaches(urn: str, target: str, by_urn: dict[str, Any]) -> bool:
     return False
 
 
+@pytest.mark.parametrize("stack", ["dev", "onprem", "prod-aws"])
+def test_queues_come_after_their_controller_and_pods_after_the_class_that_they_name(stack: str) -> None:
+    by_urn = {r["urn"]: r for r in resources(stack)}
+    named = {(r["inputs"].get("kind"), (r["inputs"].get("metadata") or {}).get("name")): r for r in by_urn.values()}
+    [controller] = [r for r in by_urn.values() if r["type"].endswith(":Release") and r["inputs"]["name"] == "kueue"]
+    queued = [r for r in by_urn.values() if "kueue.x-k8s.io" in str(r["inputs"].get("apiVersion"))]
+    assert {r["inputs"]["kind"] for r in queued} == {"ResourceFlavor", "Cohort", "ClusterQueue", "LocalQueue"}
+    for resource in queued:
+        assert reaches(resource["urn"], controller["urn"], by_urn), resource["urn"]
+    for resource in (r for r in queued if r["inputs"]["kind"] == "LocalQueue"):
+        namespace, queue = resource["inputs"]["metadata"]["namespace"], resource["inputs"]["spec"]["clusterQueue"]
+        # A queue with running jobs cannot be deleted, and a namespace takes its jobs with it.
+        assert reaches(named["Namespace", namespace]["urn"], named["ClusterQueue", queue]["urn"], by_urn)
+    for resource in (r for r in by_urn.values() if r["inputs"].get("kind") == "Deployment"):
+        name = resource["inputs"]["spec"]["template"]["spec"]["priorityClassName"]
+        assert reaches(resource["urn"], named["PriorityClass", name]["urn"], by_urn)
+
+
 @pytest.mark.parametrize("stack", STACKS)
 def test_nothing_goes_to_whatever_account_or_cluster_the_deployer_happens_to_use(stack: str) -> None:
     for resource in resources(stack):

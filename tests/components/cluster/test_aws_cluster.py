@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from oracles.aws import problems
@@ -18,7 +18,7 @@ from gpuyard.components.cluster.aws import (
     kubeconfig,
     provider_inputs,
 )
-from gpuyard.components.cluster.aws_addons import BEFORE_NODES, ON_NODES, addon_inputs
+from gpuyard.components.cluster.aws_addons import BEFORE_NODES, ON_NODES, AddonName, addon_inputs
 from gpuyard.components.cluster.aws_iam import NODE_POLICIES, pod_trust, service_trust
 
 ADMIN = "arn:aws:iam::111122223333:role/platform"
@@ -51,12 +51,12 @@ def spec(**changes: Any) -> ClusterSpec:
     return ClusterSpec.model_validate({**GIVEN, **changes})
 
 
-def inputs(**changes: Any) -> dict[str, Any]:
-    return cluster_inputs(spec(**changes), SUBNETS, "arn:aws:kms:us-east-1:111122223333:key/1")
+def inputs(*, protect: bool = True, **changes: Any) -> dict[str, Any]:
+    return cluster_inputs(spec(**changes), SUBNETS, "arn:aws:kms:us-east-1:111122223333:key/1", protect=protect)
 
 
-def declared(**changes: Any) -> list[Resource]:
-    return registered(lambda: Cluster("prod", spec(**changes), tags=TAGS), OUTPUTS)
+def declared(*, protect: bool = True, **changes: Any) -> list[Resource]:
+    return registered(lambda: Cluster("prod", spec(**changes), tags=TAGS, protect=protect), OUTPUTS)
 
 
 def of_type(resources: list[Resource], kind: str) -> list[Resource]:
@@ -71,6 +71,16 @@ def test_the_smallest_cluster_is_private_logged_and_encrypted(golden: Callable[[
     assert given["enabled_cluster_log_types"] == ["api", "audit", "authenticator", "controllerManager", "scheduler"]
     assert given["deletion_protection"] is True
     golden("eks_cluster", given)
+
+
+@pytest.mark.parametrize("protect", [True, False])
+def test_the_key_and_the_way_in_are_as_protected_as_the_cluster(protect: bool) -> None:
+    found = declared(protect=protect)
+    for kind in (CLUSTER, "aws:kms/key:Key", "pulumi:providers:kubernetes"):
+        (resource,) = of_type(found, kind)
+        assert resource["options"]["protect"] is protect, kind
+    assert inputs(protect=protect)["deletion_protection"] is protect
+    assert len([r for r in found if r["options"]["protect"]]) == (3 if protect else 0)
 
 
 def test_rights_come_from_access_entries_alone() -> None:
@@ -163,18 +173,35 @@ def test_two_accounts_may_have_roles_of_one_name() -> None:
 
 
 def test_network_policies_are_enforced() -> None:
-    assert json.loads(addon_inputs("vpc-cni")["configuration_values"]) == {"enableNetworkPolicy": "true"}
+    assert json.loads(addon_inputs("vpc-cni", None, TAGS)["configuration_values"]) == {"enableNetworkPolicy": "true"}
     assert "vpc-cni" in BEFORE_NODES
 
 
-def test_no_add_on_pins_a_version_and_each_is_declared_once() -> None:
-    assert not any("addon_version" in addon_inputs(addon) for addon in (*BEFORE_NODES, *ON_NODES))
+def test_an_add_on_has_the_version_that_the_stack_names_and_else_the_one_that_eks_takes() -> None:
+    [proxy] = [r for r in declared(addons={"kube-proxy": "v1.8.7-eksbuild.2"}) if r["name"] == "prod-kube-proxy"]
+    assert proxy["inputs"]["addonVersion"] == "v1.8.7-eksbuild.2"
+    assert not any("addonVersion" in r["inputs"] for r in of_type(declared(), "aws:eks/addon:Addon"))
+
+
+@pytest.mark.parametrize("addons", [{"kube-proxie": "v1.8.7-eksbuild.2"}, {"kube-proxy": "latest"}])
+def test_an_add_on_or_a_version_that_eks_does_not_have_is_refused(addons: dict[str, str]) -> None:
+    with pytest.raises(ValidationError):
+        spec(addons=addons)
+
+
+def test_every_add_on_can_be_given_a_version_and_is_declared_once() -> None:
+    assert set(get_args(AddonName)) == {*BEFORE_NODES, *ON_NODES}
     assert len({*BEFORE_NODES, *ON_NODES}) == len(BEFORE_NODES) + len(ON_NODES)
     assert inputs()["bootstrap_self_managed_addons"] is False, "EKS would install some of them beside ours"
 
 
+def test_volumes_that_outlive_the_cluster_are_found_by_its_tags() -> None:
+    values = json.loads(addon_inputs("aws-ebs-csi-driver", None, TAGS)["configuration_values"])
+    assert values == {"controller": {"extraVolumeTags": TAGS}}
+
+
 def test_the_health_agent_reaches_gpu_nodes_that_are_tainted() -> None:
-    values = json.loads(addon_inputs("eks-node-monitoring-agent")["configuration_values"])
+    values = json.loads(addon_inputs("eks-node-monitoring-agent", None, TAGS)["configuration_values"])
     assert values["dcgmAgent"]["tolerations"] == [
         {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
     ]

@@ -48,14 +48,13 @@ def spec(**changes: Any) -> ClusterSpec:
     return ClusterSpec.model_validate({**GIVEN, **changes})
 
 
-def inputs(**changes: Any) -> dict[str, Any]:
-    return cluster_inputs(
-        spec(**changes), WHERE, key=KEY, service_account="nodes@example-dev.iam.gserviceaccount.com", tags=TAGS
-    )
+def inputs(*, protect: bool = True, **changes: Any) -> dict[str, Any]:
+    nodes = "nodes@example-dev.iam.gserviceaccount.com"
+    return cluster_inputs(spec(**changes), WHERE, key=KEY, service_account=nodes, tags=TAGS, protect=protect)
 
 
-def declared(groups: tuple[str, ...] = (), **changes: Any) -> list[Resource]:
-    return registered(lambda: Cluster("dev", spec(**changes), groups=groups, tags=TAGS), OUTPUTS)
+def declared(groups: tuple[str, ...] = (), *, protect: bool = True, **changes: Any) -> list[Resource]:
+    return registered(lambda: Cluster("dev", spec(**changes), groups=groups, tags=TAGS, protect=protect), OUTPUTS)
 
 
 def of_type(resources: list[Resource], kind: str) -> list[Resource]:
@@ -199,11 +198,19 @@ def test_nodes_have_their_grants_and_their_way_out_before_the_cluster_is_made() 
     assert cluster["options"]["ignore_changes"] == ["nodeConfig"]
 
 
-def test_the_key_is_as_protected_as_the_cluster() -> None:
-    for protection in (True, False):
-        (key,) = of_type(declared(deletion_protection=protection), "gcp:kms/cryptoKey:CryptoKey")
-        assert key["options"]["protect"] is protection
-        assert key["inputs"]["rotationPeriod"] == "7776000s"
+@pytest.mark.parametrize("protect", [True, False])
+def test_the_key_and_the_way_in_are_as_protected_as_the_cluster(protect: bool) -> None:
+    found = declared(protect=protect)
+    for kind in ("gcp:container/cluster:Cluster", "gcp:kms/cryptoKey:CryptoKey", "pulumi:providers:kubernetes"):
+        (resource,) = of_type(found, kind)
+        assert resource["options"]["protect"] is protect, kind
+    assert inputs(protect=protect)["deletion_protection"] is protect
+    assert len([r for r in found if r["options"]["protect"]]) == (3 if protect else 0)
+
+
+def test_the_key_is_renewed_every_90_days() -> None:
+    (key,) = of_type(declared(), "gcp:kms/cryptoKey:CryptoKey")
+    assert key["inputs"]["rotationPeriod"] == "7776000s"
 
 
 def test_every_resource_has_a_parent_and_a_name_that_starts_with_the_components() -> None:

@@ -10,8 +10,8 @@ def test_named_nodes_are_labelled_and_pods_select_them_by_that_label() -> None:
     spec = onprem.NodeGroupSpec(machine="dgx-h100", count=2, names=["dgx-01", "dgx-02"], labels={"rack": "r7"})
     patches = onprem.node_patches("dgx", spec)
     assert [patch["metadata"] for patch in patches] == [
-        {"name": "dgx-01", "labels": {"rack": "r7", "gpuyard.io/node-group": "dgx"}},
-        {"name": "dgx-02", "labels": {"rack": "r7", "gpuyard.io/node-group": "dgx"}},
+        {"name": "dgx-01", "labels": {"rack": "r7", "gpuyard.io/node-group": "dgx"}, "annotations": onprem.FORCED},
+        {"name": "dgx-02", "labels": {"rack": "r7", "gpuyard.io/node-group": "dgx"}, "annotations": onprem.FORCED},
     ]
     assert onprem.node_selector("dgx", spec) == {"gpuyard.io/node-group": "dgx"}
 

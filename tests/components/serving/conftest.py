@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,7 @@ def on() -> Callable[..., Placement]:
     def place(machine: str, **changes: Any) -> Placement:
         fields = {
             "group": "gpus",
+            "namespace": "fraud",
             "machine": catalogue.machine(machine),
             "nodes": 4,
             "selector": {"gpuyard.io/node-group": "gpus"},
@@ -78,9 +80,10 @@ def on() -> Callable[..., Placement]:
 
 @pytest.fixture
 def objects() -> Callable[..., dict[str, dict[str, Any]]]:
-    """An endpoint's objects by kind; no kind comes twice."""
+    """An endpoint's objects by kind, in a namespace called as its tenant; no kind comes twice."""
 
     def render(name: str, spec: EndpointSpec, placement: Placement, **more: Any) -> dict[str, dict[str, Any]]:
+        placement = dataclasses.replace(placement, namespace=spec.tenant)
         declared = manifests(name, spec, placement=placement, artifacts=more.pop("artifacts", ArtifactsSpec()), **more)
         by_kind = {manifest["kind"]: manifest for manifest in declared}
         assert len(by_kind) == len(declared)

@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gpuyard.components.artifacts import ArtifactsSpec
+from gpuyard.components.node_groups.base import Taint
 from gpuyard.components.serving.manifests import manifests
 from gpuyard.components.serving.placement import Placement
 from gpuyard.components.serving.spec import EndpointSpec
@@ -67,7 +68,7 @@ def everything(llama: Make, fraud: Make, on: On) -> list[list[dict[str, Any]]]:
 
 
 def test_a_70b_model_on_four_h100(llama: Make, on: On, golden: Golden, objects: Objects) -> None:
-    place = on("p5.48xlarge", group="h100", selector={"gpuyard.io/node-group": "h100"})
+    place = on("p5.48xlarge", group="h100", namespace="assistants", selector={"gpuyard.io/node-group": "h100"})
     golden(
         "serving/llama-70b", manifests("llama-70b", llama(), placement=place, artifacts=ArtifactsSpec(), labels=LABELS)
     )
@@ -94,7 +95,8 @@ def test_a_70b_model_on_four_h100(llama: Make, on: On, golden: Golden, objects: 
 
 
 def test_a_small_model_that_sleeps_at_night(llama: Make, on: On, golden: Golden, objects: Objects) -> None:
-    place = on("g2-standard-12", group="l4", selector={"gpuyard.io/node-group": "l4"}, region="europe-west4")
+    group = {"group": "l4", "selector": {"gpuyard.io/node-group": "l4"}}
+    place = on("g2-standard-12", **group, namespace="research", region="europe-west4")
     spec = llama(**SMALL)
     golden("serving/small", manifests("small", spec, placement=place, artifacts=ArtifactsSpec(), labels=LABELS))
     found = objects("small", spec, place)
@@ -218,6 +220,14 @@ def test_pods_go_where_their_group_is(llama: Make, on: On, objects: Objects) -> 
     assert pod(found)["priorityClassName"] == "serving"
 
 
+def test_pods_tolerate_every_taint_of_their_nodes(llama: Make, on: On, objects: Objects) -> None:
+    taints = [Taint(key="team", value="nlp"), Taint(key="spot", effect="NoExecute")]
+    assert pod(objects("x", llama(), on("p5.48xlarge", taints=taints)))["tolerations"][1:] == [
+        {"key": "team", "operator": "Equal", "value": "nlp", "effect": "NoSchedule"},
+        {"key": "spot", "operator": "Equal", "value": "", "effect": "NoExecute"},
+    ]
+
+
 def test_a_token_comes_by_reference_only(llama: Make, on: On, objects: Objects) -> None:
     found = objects("x", llama(), on("p5.48xlarge"))
     assert variables(found)["HF_TOKEN"] == {"secretKeyRef": {"name": "hf-token", "key": "token"}}
@@ -231,7 +241,14 @@ def test_the_front_end_waits_as_long_as_the_startup_probe(llama: Make, on: On, o
     assert variables(found)["VLLM_ENGINE_READY_TIMEOUT_S"] == str(seconds)
     assert seconds == 2020, "141.1 GB at 100 MB/s, and ten minutes to start"
     assert found["Deployment"]["spec"]["progressDeadlineSeconds"] > seconds
-    assert int(found["Deployment"]["metadata"]["annotations"]["pulumi.com/timeoutSeconds"]) >= 4 * seconds
+
+
+def test_a_deployment_declares_the_endpoint_and_waits_for_no_model(llama: Make, on: On, objects: Objects) -> None:
+    found = objects("x", llama(), on("p5.48xlarge"))
+    for kind in ("Deployment", "Service"):
+        assert found[kind]["metadata"]["annotations"]["pulumi.com/skipAwait"] == "true", kind
+    # Not awaited either when it is deleted: it must be gone at once, or one of the same name would go with it.
+    assert found["Deployment"]["metadata"]["annotations"]["pulumi.com/deletionPropagationPolicy"] == "background"
 
 
 @pytest.mark.parametrize("engine", ["vllm", "triton"])

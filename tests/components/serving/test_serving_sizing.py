@@ -44,9 +44,9 @@ def test_more_weights_never_get_less_time_or_disk(one: int, other: int) -> None:
 
 @settings(deadline=None)
 @given(SIZES, st.integers(min_value=1, max_value=50))
-def test_the_rollout_waits_longer_than_one_replica_and_that_longer_than_its_probe(gib: int, replicas: int) -> None:
+def test_a_rollout_is_given_a_node_more_than_the_startup_probe_gives(gib: int, replicas: int) -> None:
     times = sizing.budget(of_size(gib, replicas), VLLM)
-    assert times.startup < times.progress <= times.rollout
+    assert times.progress - times.startup == sizing.NODE_SECONDS
     assert times.startup % sizing.PROBE_SECONDS == 0
 
 

@@ -1,0 +1,163 @@
+"""Tells node groups apart whose accelerators share a resource name: a priority class each, tied to the group's nodes.
+
+A ResourceQuota sees a pod's resource names and its priority class, never the node that it goes to. So every pod that
+takes an accelerator names the class of a group, the quota of that group counts it, and a policy of the API server lets
+a pod name a class only if it can go to that group's nodes alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from gpuyard.components.kubernetes import declare_all
+from gpuyard.components.namespace import TENANT_LABEL
+from gpuyard.components.node_groups.base import Taint
+from gpuyard.components.spec import Manifest
+
+POLICY = "gpuyard-node-groups"
+
+TENANTS_ONLY = {"matchExpressions": [{"key": TENANT_LABEL, "operator": "Exists"}]}
+"""Selects the namespaces of tenants, and no other."""
+
+
+@dataclass(frozen=True)
+class AcceleratorGroup:
+    """A node group with accelerators, as quotas and queues see it."""
+
+    name: str
+    """Name of the group; what is declared for it is named after it."""
+    resource: str
+    """Resource name of its accelerators, such as nvidia.com/gpu."""
+    accelerators: int
+    """Accelerators that it ever has: those of its most nodes."""
+    selector: Mapping[str, str]
+    """Labels by which a pod finds its nodes, and no others."""
+    taints: Sequence[Taint] = ()
+    """Taints of its nodes, beside the one that keeps other pods off accelerators."""
+
+
+class GroupClasses(pulumi.ComponentResource):
+    """The priority classes of all accelerator groups of a cluster, and the policy that keeps pods to them."""
+
+    def __init__(
+        self, name: str, groups: Sequence[AcceleratorGroup], *, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__("gpuyard:index:GroupClasses", name, {"groups": [group.name for group in groups]}, opts)
+        objects = [*priority_classes(groups), policy(groups), binding()]
+        declare_all(name, objects, pulumi.ResourceOptions(parent=self))
+        self.register_outputs({})
+
+
+def class_name(group: str) -> str:
+    """The PriorityClass of pods that take accelerators of a node group."""
+    return f"gpuyard-{group}"
+
+
+def priority_classes(groups: Iterable[AcceleratorGroup]) -> list[Manifest]:
+    """A PriorityClass a group. All have the priority that pods have without one: they tell apart, and rank nobody."""
+    return [
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": class_name(group.name)},
+            "value": 0,
+            "globalDefault": False,
+            "description": f"Takes accelerators of node group {group.name}.",
+        }
+        for group in groups
+    ]
+
+
+def policy(groups: Sequence[AcceleratorGroup]) -> Manifest:
+    """Keeps pods with a group's class on the group's nodes, and refuses accelerators to pods without one.
+
+    Jobs are asked too: one whose pods were refused later would hold its place in the queue for nothing.
+    """
+    rules = [("", "pods"), ("batch", "jobs")]
+    created = [
+        {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [resource]}
+        for group, resource in rules
+    ]
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": POLICY},
+        "spec": {
+            "failurePolicy": "Fail",
+            "matchConstraints": {"resourceRules": created},
+            "variables": VARIABLES,
+            "validations": [_named(groups), *[_on_its_nodes(group) for group in groups]],
+        },
+    }
+
+
+def binding() -> Manifest:
+    """Applies the policy to the namespaces of tenants."""
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": POLICY},
+        "spec": {
+            "policyName": POLICY,
+            "validationActions": ["Deny"],
+            "matchResources": {"namespaceSelector": TENANTS_ONLY},
+        },
+    }
+
+
+VARIABLES = [
+    # dyn: a Job has no spec.containers, and a Pod no spec.template, which the type check would warn of.
+    {"name": "pod", "expression": "object.kind == 'Pod' ? dyn(object.spec) : dyn(object.spec).template.spec"},
+    {"name": "class", "expression": "has(variables.pod.priorityClassName) ? variables.pod.priorityClassName : ''"},
+    {"name": "nodes", "expression": "has(variables.pod.nodeSelector) ? variables.pod.nodeSelector : {}"},
+    {
+        "name": "containers",
+        "expression": "variables.pod.containers + "
+        "(has(variables.pod.initContainers) ? variables.pod.initContainers : [])",
+    },
+]
+"""What the policy's expressions read, of a pod or of a job's pods."""
+
+
+def _named(groups: Sequence[AcceleratorGroup]) -> dict[str, Any]:
+    classes = _list(class_name(group.name) for group in groups)
+    resources = _list(sorted({group.resource for group in groups}))
+    choices = " or ".join(_what_to_write(group) for group in groups)
+    return {
+        # An API server takes an accelerator only where requests and limits are equal, so limits say all.
+        "expression": f"variables.class in {classes} || !variables.containers.exists(c, has(c.resources) && "
+        f"has(c.resources.limits) && c.resources.limits.exists(r, r in {resources}))",
+        "message": f"accelerators are taken of a node group: give {choices}",
+    }
+
+
+def _on_its_nodes(group: AcceleratorGroup) -> dict[str, Any]:
+    name = _text(class_name(group.name))
+    labels = " && ".join(
+        f"{_text(key)} in variables.nodes && variables.nodes[{_text(key)}] == {_text(value)}"
+        for key, value in group.selector.items()
+    )
+    return {
+        "expression": f"variables.class != {name} || ({labels})",
+        "message": f"pods of class {class_name(group.name)} run on nodes of group {group.name}: give "
+        f"{_what_to_write(group)}",
+    }
+
+
+def _what_to_write(group: AcceleratorGroup) -> str:
+    labels = ", ".join(f"{key}: {value}" for key, value in group.selector.items())
+    return f"priorityClassName {class_name(group.name)} with nodeSelector {{{labels}}}"
+
+
+def _list(texts: Iterable[str]) -> str:
+    return f"[{', '.join(_text(text) for text in texts)}]"
+
+
+def _text(text: str) -> str:
+    """A literal of CEL, whose strings are written as JSON's are."""
+    return json.dumps(text)

@@ -1,0 +1,5 @@
+"""Fixtures of the tests with whole stacks."""
+
+from engine.fixtures import charts
+
+__all__ = ["charts"]
