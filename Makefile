@@ -3,7 +3,7 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
-PYTEST := $(PYTHON) -m pytest -n auto
+PYTEST := $(PYTHON) -m pytest -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help review test check long programs generate bench lock clean

@@ -12,6 +12,9 @@ from control_plane.fixtures import plane, pytest_runtest_makereport  # noqa: F40
 from made import program
 from ruamel.yaml import YAML
 
+ENGINE_SECONDS = 600
+"""A machine that does other things, too, takes long to start a cluster."""
+
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -42,7 +45,12 @@ def opa() -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what writes goldens and what needs the OPA program by the fixtures that it takes."""
+    """Marks what writes goldens and what needs the OPA program by the fixtures that it takes. Tests of one file that
+    need the engine or a control plane stay together: they share one, and may wait for it."""
     for item in items:
         for name in {"golden", "opa"}.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(name)
+        if item.get_closest_marker("engine"):
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(ENGINE_SECONDS))

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import pulumi
 import pytest
 from pydantic import ValidationError
+from registered import registered
 
 from gpuyard.components.artifacts import RELEASE_SECONDS, ArtifactsSpec, image, release_inputs
-from gpuyard.components.kubernetes import token
+from gpuyard.components.kubernetes import declare, token
 
 UPSTREAM, MIRROR = ArtifactsSpec(), ArtifactsSpec(images="mirror.example/ai", charts="oci://mirror.example/charts")
 
@@ -50,3 +52,12 @@ def test_an_address_of_a_wrong_kind_is_refused(given: dict[str, str]) -> None:
 )
 def test_an_object_has_the_type_of_its_typed_class(api: str, kind: str, expected: str) -> None:
     assert token({"apiVersion": api, "kind": kind}) == expected
+
+
+def test_an_object_is_owned_by_its_stack_whenever_it_is_made() -> None:
+    # The engine's own owner is a random name: made again after a run that was cut off, an object would have two.
+    manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "fraud", "annotations": {"a": "b"}}}
+    [made] = registered(lambda: declare("fraud", manifest, pulumi.ResourceOptions()))
+    owner = {"pulumi.com/patchFieldManager": "gpuyard/test"}
+    assert made["inputs"] == {**manifest, "metadata": {"name": "fraud", "annotations": {"a": "b"} | owner}}
+    assert "pulumi.com/patchFieldManager" not in manifest["metadata"]["annotations"], "the manifest stays as it was"

@@ -55,4 +55,4 @@ def test_files_that_the_module_lacks_are_an_error_and_leave_nothing(tmp_path: Pa
 def test_unknown_files_are_an_error_that_names_those_there_are(tmp_path: Path) -> None:
     answer = asked("istio", tmp_path)
     assert answer.returncode == 1
-    assert "no files 'istio': there are keda, kueue, kwok" in answer.stderr
+    assert "no files 'istio': there are keda, kueue, prometheus-operator" in answer.stderr
