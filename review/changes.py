@@ -51,7 +51,7 @@ class Change:
     @property
     def type(self) -> str:
         """Pulumi type of the resource."""
-        return self.urn.split("::")[2].rpartition("$")[2]
+        return _type(self.urn)
 
     @property
     def name(self) -> str:
@@ -90,9 +90,12 @@ def _change(urn: str, steps: Sequence[Mapping[str, Any]]) -> Change:
     for step in steps:
         # `keys` are those that force a replacement, `diffs` all that differ.
         keys |= dict.fromkeys(step.get("keys") or step.get("diffs") or ())
-    change = Change(urn, operation, tuple(keys))
-    lost = _lost_with(change.type) if operation in ("replace", "delete") else ""
+    lost = _lost_with(_type(urn)) if operation in ("replace", "delete") else ""
     return Change(urn, operation, tuple(keys), lost)
+
+
+def _type(urn: str) -> str:
+    return urn.split("::")[2].rpartition("$")[2]
 
 
 def _lost_with(type_: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gpuyard.review import document as documents
 from gpuyard.review.capacity import capacity
@@ -28,11 +28,13 @@ class Review:
     """Parts of the stack that hide resources from the rules."""
     changes: list[Change] | None = None
     """What a deployment would do to what is there already; None where no engine was asked."""
+    failures: list[str] = field(default_factory=list)
+    """Why the engine itself would not deploy, as it says it: something protected would be replaced, for example."""
 
     @property
     def refused(self) -> bool:
-        """Whether a finding denies the deployment."""
-        return any(finding.denies for finding in self.findings)
+        """Whether a finding, or the engine itself, denies the deployment."""
+        return bool(self.failures) or any(finding.denies for finding in self.findings)
 
 
 def describe(recording: Recording, policies: Policies, *, date: str) -> Document:

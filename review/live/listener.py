@@ -47,6 +47,11 @@ class Listener(Analyzer):
         return analyzer_pb2.AnalyzeResponse()
 
     @property
+    def stack(self) -> str:
+        """The stack's name, without the organization and the project that a user may put before it."""
+        return str(self._configuration.stack)
+
+    @property
     def urns(self) -> set[str]:
         """What was heard so far."""
         return {*self._resources}

@@ -33,9 +33,8 @@ class Preview:
 
     changes: list[Change]
     errors: list[str]
-    """Errors that the engine, a provider or the program reported, without colours."""
-    passed: bool
-    """Whether the CLI's exit code was 0."""
+    """What the engine, a provider or the program reported as an error, or the end of what the CLI printed where none
+    did; empty where the preview passed."""
 
 
 @dataclass
@@ -64,11 +63,11 @@ def preview(
     )
     if not heard.summary and code == 0:
         raise GateError("pulumi preview ended well without a summary: its events cannot be read")
+    errors = (heard.errors or [*said] or [f"exit code {code}, and not a word"]) if code else []
     if not heard.steps:
-        reason = "\n".join([*heard.errors, *said]) or f"exit code {code}, and not a word"
-        raise InputError(f"--live: pulumi preview does not get as far as the program:\n{reason}")
+        raise InputError("--live: pulumi preview does not get as far as the program:\n" + "\n".join(errors))
     try:
-        return Preview(changes(heard.steps), heard.errors, code == 0)
+        return Preview(changes(heard.steps), errors)
     except ValueError as error:
         raise GateError(f"--live: {error}") from None
 

@@ -24,4 +24,5 @@ def _review(review: Review) -> dict[str, Any]:
     }
     if review.changes is not None:
         report["changes"] = [asdict(change) for change in review.changes if change.operation != "same"]
+        report["failures"] = review.failures
     return report

@@ -39,7 +39,7 @@ def _sections(review: Review) -> list[RenderableType]:
     if review.changes is None:
         sections: list[RenderableType] = [_declared("Creates", resources)]
     else:
-        sections = [_changes(review.changes), "", _declared("Declares", resources)]
+        sections = [_changes(review.changes, review.failures), "", _declared("Declares", resources)]
     if review.document["cost"]["lines"]:
         sections += ["", _node_groups(review.document)]
     if review.document["capacity"]["tenants"]:
@@ -61,7 +61,7 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def _changes(found: list[Change]) -> Group:
+def _changes(found: list[Change], failures: list[str]) -> Group:
     counts = ", ".join(f"{count} {operation}" for operation, count in counted(found).items())
     lines = [Text.assemble(("Changes", "bold"), f"  {counts or 'none'}")]
     for change in losses(found):
@@ -73,6 +73,7 @@ def _changes(found: list[Change]) -> Group:
                 f"{because}: {change.lost}",
             )
         )
+    lines += [Text.assemble(("The preview fails  ", "bold red"), failure) for failure in failures]
     return Group(*lines)
 
 
@@ -161,6 +162,8 @@ def _verdict(review: Review) -> Text:
     denied = sum(finding.denies for finding in review.findings)
     advice = len(review.findings) - denied
     counted = f"{denied} denied, {advice} advice, judged by {review.engine}"
-    if denied:
+    if review.failures:
+        counted += ", and the engine's own preview fails"
+    if review.refused:
         return Text.assemble(("  refused ", "bold red"), counted)
     return Text.assemble(("  may deploy ", "bold green"), counted)

@@ -107,6 +107,22 @@ def test_a_finding_refuses_and_no_secret_is_shown(program: Callable[[str], Engin
     assert "hush-hush" not in review(program(PROGRAM)).stdout
 
 
+def test_what_is_protected_and_would_be_replaced_refuses_beside_the_rules(program: Callable[[str], Engine]) -> None:
+    source = PROGRAM.replace('"name": "team"}', '"name": "vault"}').replace(
+        '"namespace": "team"', '"namespace": "vault"'
+    )
+    source = (source + WALLS.replace('"namespace": "team"', '"namespace": "vault"')).replace(
+        'metadata={"name": "vault"})', 'metadata={"name": "vault"}, opts=pulumi.ResourceOptions(protect=True))'
+    )
+    engine = program(source)
+    engine.up()
+    code, report = told(program(source.replace('"vault"', '"strongroom"')))
+    assert (code, report["verdict"]) == (1, "refused")
+    assert operations(report)["team"] == "replace"
+    assert any("protect" in failure for failure in report["failures"]), report["failures"]
+    engine.destroy("--ignore-protect")
+
+
 def test_a_program_that_fails_is_wrong_input_with_its_own_words(program: Callable[[str], Engine]) -> None:
     answer = review(program(PROGRAM + "\nraise pulumi.RunError('no such zone')\n"))
     assert answer.returncode == 2
