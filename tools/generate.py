@@ -42,9 +42,9 @@ def stack_page(schema: dict[str, Any]) -> str:
 def rules_page(rules: list[Rule]) -> str:
     """Every rule with what it demands and what to do."""
     page = [f"# The rules\n\n{NOTICE}"]
-    page += _table("rule", "catalogue", "severity", "level", "if unknown", "what it demands", "what to do")
+    page += _table("rule", "catalogue", "severity", "level", "if unknown", "needs", "what it demands", "what to do")
     for rule in sorted(rules, key=lambda rule: rule.id):
-        kind = (f"`{rule.id}`", rule.catalogue, rule.severity, rule.level, rule.on_unknown)
+        kind = (f"`{rule.id}`", rule.catalogue, rule.severity, rule.level, rule.on_unknown, rule.scope)
         page.append(_row(*kind, rule.title, rule.remediation))
     return "".join(page)
 
