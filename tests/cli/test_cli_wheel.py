@@ -108,6 +108,13 @@ def test_the_installed_wheel_judges_another_folder_by_its_own_limits_and_rules(i
     assert found(where, command) == ("house", {("supply_chain/registries", "pause"), ("house/own", "settings")})
 
 
+def test_the_installed_wheel_has_the_policy_pack(installed: Path) -> None:
+    pack = [installed / "bin" / "gpuyard-analyzer"]
+    started = subprocess.run(pack, capture_output=True, text=True, check=False, timeout=SECONDS)
+    assert (started.returncode, started.stdout) == (1, "")
+    assert "is started by Pulumi: give its path to pulumi preview" in started.stderr
+
+
 def found(where: Path, command: tuple[str, ...]) -> tuple[str, set[tuple[str, str]]]:
     """The environment whose limits applied, and each rule that denies a resource."""
     answer = gpuyard("review", "--program", where, "--format", "json", command=command)
