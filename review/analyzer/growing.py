@@ -13,9 +13,9 @@ from gpuyard.review.errors import GateError
 from gpuyard.review.evaluation.engines import Embedded
 from gpuyard.review.evaluation.evaluate import Rulebook, checked, judge_all, told
 from gpuyard.review.evaluation.findings import Finding
-from gpuyard.review.evaluation.masks import Mask
+from gpuyard.review.evaluation.masks import Mask, scalars
 from gpuyard.review.evaluation.prepare import Preparation, stack_input
-from gpuyard.review.evaluation.rules import Refers, Rule
+from gpuyard.review.evaluation.rules import Rule
 from gpuyard.review.evaluation.undetermined import SKIP, settle
 from gpuyard.review.judge import describe_in
 from gpuyard.review.recording import Recording, Resource
@@ -37,7 +37,7 @@ class GrowingStack:
         hidden = set(secret_keys)
         self._book, self._project, self._date = book, project, date
         self._config = {key: value for key, value in config.items() if key not in hidden}
-        self._secrets = [value for key, value in config.items() if key in hidden]
+        self._secrets = config_secrets(config, hidden)
         defaults = default_providers(project, self._config)
         self._preparation = Preparation(book.refers, defaults)
         self._sums = Sums(defaults)
@@ -58,7 +58,7 @@ class GrowingStack:
             self._mask = Mask(self._resources.values(), self._secrets)
         return self._mask
 
-    def add(self, resource: Resource) -> tuple[list[Finding], set[str]]:
+    def add(self, resource: Resource) -> tuple[list[Finding], frozenset[str]]:
         """Adds a resource; the findings that are certain now, whatever comes later, and the rules that were asked.
 
         Raises GateError when a rule cannot be applied.
@@ -73,9 +73,9 @@ class GrowingStack:
         counts = self._sums.add(resource, named.values())
         rules = {rule.id: rule for rule in self._looking(urn, counts=counts) if not open_.intersection(rule.refers)}
         if not rules:
-            return [], set()
+            return [], frozenset()
         found = self._found(urn, rules, sums=self._sums.so_far() if counts else {})
-        return self._new(told(found, rules, self.mask) if found else []), set(rules)
+        return self._new(told(found, rules, self.mask) if found else []), frozenset(rules)
 
     def _looking(self, urn: str, *, counts: bool) -> list[Rule]:
         """The rules that look at a resource as soon as it comes."""
@@ -132,9 +132,21 @@ class GrowingStack:
         return before is not None and self.mask(before) == finding.message
 
 
+def config_secrets(config: Mapping[str, str], secret_keys: Iterable[str]) -> list[str]:
+    """Texts of configuration that must not show: secret values, and what stands in one that is JSON."""
+    texts: list[str] = []
+    for value in (config[key] for key in secret_keys if key in config):
+        texts.append(value)
+        try:
+            texts += map(str, scalars(json.loads(value)))
+        except (ValueError, RecursionError):
+            # Most are plain text.
+            continue
+    return texts
+
+
 def _looks_at(rule: Rule, types: Iterable[str]) -> bool:
-    patterns: list[Refers | Any] = [*rule.reads, *rule.refers]
-    return any(fnmatchcase(type_, pattern.type) for pattern in patterns for type_ in types)
+    return any(fnmatchcase(type_, read.type) for read in rule.reads for type_ in types)
 
 
 def _with_rule(rule: str, denied: Any) -> list[Any]:

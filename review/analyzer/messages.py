@@ -64,7 +64,7 @@ def loosened(rule: Rule, how: str, urn: str) -> Any:
 
 def not_asked(rules: Iterable[str]) -> list[Any]:
     """Rules that have said nothing of a resource: the engine's summary does not call it fit for them."""
-    reason = "it does not look at this resource, or needs to see more of the stack"
+    reason = "looks at other resources, or at all of them"
     return [analyzer_pb2.PolicyNotApplicable(policy_name=rule, reason=reason) for rule in rules]
 
 

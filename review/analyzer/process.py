@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import signal
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -27,15 +26,11 @@ _ADDRESS = re.compile(r"[^\s/=]+:[0-9]+")
 _PROJECT = ("Pulumi.yaml", "Pulumi.yml")
 
 
-def main(directory: Path | None = None) -> NoReturn:
-    """Serves until the engine goes. `directory` is where the program's own policies are: by default that of the nearest
-    Pulumi.yaml, for the engine starts an executable where the program is.
-    """
-    # The engine interrupts a plugin that is to leave; Python's answer would be a traceback.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def run(directory: Path | None) -> NoReturn:
+    """See the package's `main`."""
     engine = next((word for word in reversed(sys.argv[1:]) if _ADDRESS.fullmatch(word)), None)
     if engine is None:
-        sys.exit("gpuyard's policy pack is started by Pulumi: pulumi preview --policy-pack policies/analyzer")
+        sys.exit("gpuyard's policy pack is started by Pulumi: give its path to pulumi preview or up, by --policy-pack")
     asyncio.run(_serve(engine, directory or _project(Path.cwd())))
     _leave()
 

@@ -20,8 +20,12 @@ DEFAULTS = "__defaults"
 AUTONAMED = "pulumi.com/autonamed"
 """Annotation of an object whose name Kubernetes' provider chose. Source: pulumi-kubernetes, pkg/metadata."""
 
-_DEFAULT_PROVIDER = re.compile(rf"{PROVIDER}[^:]+::default(_\d+_\d+_\d+.*)?$")
-"""What the engine makes by itself for resources without a provider of their own. Source: deploy/providers."""
+BRIDGED = frozenset({"aws", "gcp"})
+"""Packages of which the provider's check lists its defaults, and drops what a program says under that name. Any other
+passes on what the program wrote, which may hide an input in that way. Source: pulumi-terraform-bridge, pkg/tfbridge."""
+
+_DEFAULT_NAME = re.compile(r"default(_\d+_\d+_\d+.*)?")
+"""Source: pulumi, pkg/resource/deploy/providers/provider.go, DefaultName."""
 
 Json = dict[str, Any]
 
@@ -32,20 +36,31 @@ class Registered:
     def __init__(self) -> None:
         self._reader = Reader()
         self._defaults: dict[str, Mapping[str, Any]] = {}
+        self._providers: set[str] = set()
+        """Those of the program: one may have a name that the engine gives too."""
 
-    def defaults(self, urn: str, properties: Any) -> None:
+    def defaults(self, message: Any) -> None:
         """Keeps what the provider has added to a resource's inputs: only Remediate's message tells."""
-        places = list(_added(properties.fields, ()))
-        if places:
-            inputs = self._reader.read(properties)[0]
-            self._defaults[urn] = {place: at(inputs, place) for place in places}
+        fields = message.properties.fields
+        if not _is_bridged(message) or not fields:
+            return
+        places = list(_added(fields, ()))
+        inputs = self._reader.read(message.properties)[0] if places else {}
+        self._defaults[message.urn] = {place: at(inputs, place) for place in places}
 
     def resource(self, message: Any) -> Resource | None:
-        """The resource of an Analyze message; None for what the engine makes by itself.
+        """The resource of an Analyze message; None for what the engine makes by itself or leaves out.
 
         Raises ValueError for a number that JSON does not have.
         """
-        if message.type == STACK or is_default_provider(message.urn):
+        if message.type == STACK or is_default_provider(message.urn, message.options.parent):
+            return None
+        if message.type.startswith(PROVIDER):
+            self._providers.add(message.urn)
+        defaults = self._defaults.pop(message.urn, None)
+        if _is_bridged(message) and not message.properties.fields and defaults is None:
+            # Not targeted, and not there yet: the engine creates nothing, and asks no provider for the inputs. A
+            # provider that was asked leaves something, at least an empty list of defaults.
             return None
         try:
             inputs, unknown, secret = self._reader.read(message.properties)
@@ -58,22 +73,38 @@ class Registered:
             "name": message.name,
             "parent": message.options.parent,
             "custom": bool(provider) or message.type.startswith(PROVIDER),
-            "provider": "" if is_default_provider(provider) else provider,
+            "provider": "" if provider not in self._providers and is_default_provider(provider) else provider,
             "inputs": inputs,
             "unknown": unknown,
             "secret": secret,
             "options": _options(message.options),
         }
-        autoname = _without_defaults(resource, self._defaults.pop(message.urn, {})) or _without_autoname(inputs)
+        autoname = _without_defaults(resource, defaults or {}) or _without_autoname(inputs)
         if autoname:
             resource["autoname"] = autoname
         resource["secret"] = sorted({*resource["secret"], *(path for _, path in contents_of_secrets([resource]))})
         return resource
 
 
-def is_default_provider(urn: str) -> bool:
-    """Whether the engine has made a provider, from the stack's configuration."""
-    return _DEFAULT_PROVIDER.search(urn) is not None
+def is_default_provider(urn: str, parent: str = "") -> bool:
+    """Whether the engine makes the provider of this URN, from the stack's configuration.
+
+    It gives it no parent, not even the stack, which every provider of a program has.
+    """
+    type_, name = _type_and_name(urn)
+    return not parent and type_.startswith(PROVIDER) and _DEFAULT_NAME.fullmatch(name) is not None
+
+
+def _is_bridged(message: Any) -> bool:
+    """Whether the provider of a resource lists the defaults that it adds."""
+    type_ = _type_and_name(message.provider.urn)[0].rpartition("$")[2]
+    return type_.startswith(PROVIDER) and type_.removeprefix(PROVIDER) in BRIDGED
+
+
+def _type_and_name(urn: str) -> tuple[str, str]:
+    """Of a URN, whose name may hold anything: the type, after those of its parents and `$`, and the name."""
+    parts = urn.split("::", 3)
+    return (parts[2], parts[3]) if len(parts) > 3 else ("", "")
 
 
 def _options(options: Any) -> Json:

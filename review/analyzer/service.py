@@ -14,12 +14,13 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2, plugin_pb2
 
 from gpuyard.review.analyzer import messages
-from gpuyard.review.analyzer.growing import GrowingStack
+from gpuyard.review.analyzer.growing import GrowingStack, config_secrets
 from gpuyard.review.analyzer.levels import Levels
 from gpuyard.review.analyzer.registered import DEFAULTS, STACK, Registered
 from gpuyard.review.errors import GateError, InputError
 from gpuyard.review.evaluation.evaluate import Policies, Rulebook, rulebook
 from gpuyard.review.evaluation.findings import Finding
+from gpuyard.review.evaluation.masks import Mask
 from gpuyard.review.evaluation.rules import Rule, load
 
 SERVICE = "pulumirpc.Analyzer"
@@ -37,9 +38,12 @@ class Analyzer:
         self._levels = Levels()
         self._registered = Registered()
         self._configuration = analyzer_pb2.AnalyzerStackConfigureRequest()
+        self._secrets: list[str] = []
         self._book: Rulebook | None = None
         self._rules_alone: Mapping[str, Rule] = {}
         self._stack: GrowingStack | None = None
+        self._answers: dict[frozenset[str], Any] = {}
+        """By the rules that were asked, the answer where none of them has found anything."""
 
     def handlers(self) -> Any:
         """The protocol's methods, for a server."""
@@ -71,6 +75,7 @@ class Analyzer:
     async def ConfigureStack(self, request: Any, context: Any) -> Any:
         """Which stack is judged: rules and limits are read now. A pack that is only looked at has no stack."""
         self._configuration = request
+        self._secrets = config_secrets(request.config, request.config_secret_keys)
         if request.stack:
             self._book = rulebook(request.stack, self._policies)
         return analyzer_pb2.AnalyzerStackConfigureResponse()
@@ -91,8 +96,7 @@ class Analyzer:
     async def Remediate(self, request: bytes, context: Any) -> Any:
         """Changes nothing, but this message alone tells defaults of a provider from what the program says."""
         if DEFAULTS.encode() in request:
-            message = analyzer_pb2.AnalyzeRequest.FromString(request)
-            self._registered.defaults(message.urn, message.properties)
+            self._registered.defaults(analyzer_pb2.AnalyzeRequest.FromString(request))
         return analyzer_pb2.RemediateResponse()
 
     async def Analyze(self, request: Any, context: Any) -> Any:
@@ -104,10 +108,14 @@ class Analyzer:
         if resource is None:
             return analyzer_pb2.AnalyzeResponse(not_applicable=messages.not_asked(self._rules))
         findings, asked = self._growing(request.urn).add(resource)
-        return analyzer_pb2.AnalyzeResponse(
-            diagnostics=self._diagnostics(findings),
-            not_applicable=messages.not_asked(rule for rule in self._rules if rule not in asked),
-        )
+        if asked not in self._answers:
+            apart = messages.not_asked(rule for rule in self._rules if rule not in asked)
+            self._answers[asked] = analyzer_pb2.AnalyzeResponse(not_applicable=apart)
+        answer = self._answers[asked]
+        if findings:
+            diagnostics = self._diagnostics(findings)
+            answer = analyzer_pb2.AnalyzeResponse(diagnostics=diagnostics, not_applicable=answer.not_applicable)
+        return answer
 
     async def AnalyzeStack(self, request: Any, context: Any) -> Any:
         """All resources are in: judges what only the whole stack can tell."""
@@ -165,7 +173,7 @@ class Analyzer:
             except Exception as error:
                 problem = f"{type(error).__name__}: {' '.join(str(error).split())}"
             # An error that nobody foresaw may quote a value.
-            hidden = self._stack.mask(problem) if self._stack else problem
+            hidden = self._stack.mask(problem) if self._stack else Mask([], self._secrets)(problem)
             await context.abort(
                 grpc.StatusCode.FAILED_PRECONDITION, f"gpuyard cannot judge this, so nothing is deployed: {hidden}"
             )

@@ -58,12 +58,13 @@ def _secrets(resource: Mapping[str, Any]) -> Iterator[str]:
             value = member(value, step)
         if isinstance(value, list) and way and way[-1] in CONTAINERS:
             # Marked as a whole for one text in it: masked names and numbers would only make messages unreadable.
-            yield from (text for text in _scalars(value, names=False) if isinstance(text, str))
+            yield from (text for text in scalars(value, names=False) if isinstance(text, str))
         else:
-            yield from map(str, _scalars(value))
+            yield from map(str, scalars(value))
 
 
-def _scalars(value: Any, *, names: bool = True) -> Iterator[str | int | float]:
+def scalars(value: Any, *, names: bool = True) -> Iterator[str | int | float]:
+    """Texts and numbers anywhere in a value; without those that are only the name of something, unless `names`."""
     if isinstance(value, str):
         if value.strip():
             yield value
@@ -72,7 +73,7 @@ def _scalars(value: Any, *, names: bool = True) -> Iterator[str | int | float]:
     elif isinstance(value, dict):
         for key, inner in value.items():
             if names or key != "name":
-                yield from _scalars(inner, names=names)
+                yield from scalars(inner, names=names)
     elif isinstance(value, list):
         for inner in value:
-            yield from _scalars(inner, names=names)
+            yield from scalars(inner, names=names)

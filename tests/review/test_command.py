@@ -24,13 +24,40 @@ from gpuyard.review.command import subcommand
         ("pulumi --cwd destroy up", "up"),
         ("pulumi up --message destroy", "up"),
         ("pulumi up destroy", "up"),
+        ("pulumi --disable-integrity-checking destroy --run-program", "destroy"),
+        ("pulumi --memprofilerate 1 destroy", "destroy"),
+        ("pulumi --otel-traces file://x destroy", "destroy"),
+        ("pulumi --tracing-header x --profiling=destroy up", "up"),
+        ("pulumi -v3 -eQ destroy", "destroy"),
+        ("pulumi --emoji=true --an-option-of-tomorrow=up destroy", "destroy"),
+        ("pulumi -s dev destroy", "destroy"),
+        ("pulumi --stack destroy up", "up"),
         ("pulumi --an-option-of-tomorrow destroy up", None),
+        ("pulumi -- destroy", None),
         ("pulumi", None),
         ("pulumi --cwd", None),
     ],
 )
 def test_the_command_is_the_first_word_that_is_no_option(words: str, expected: str | None) -> None:
     assert subcommand(words.split()) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("pulumi destroy --run-program --stack dev", "destroy"),
+        ("pulumi --non-interactive destroy --stack dev", "destroy"),
+        ("pulumi -C stacks/dev destroy --run-program --yes", "destroy"),
+        # Of `pulumi -C "/x/my destroy" up` and the like.
+        ("pulumi -C /x/my destroy up", None),
+        ("pulumi --cwd=/x/my destroy --yes up", None),
+        ("pulumi --tracing=file:/x destroy up", None),
+    ],
+)
+def test_where_spaces_may_be_within_words_a_command_is_the_only_one_that_it_may_be(
+    words: str, expected: str | None
+) -> None:
+    assert subcommand(words.split(), exact=False) == expected
 
 
 PROGRAM = "from gpuyard.review.command import creates_nothing; print(creates_nothing())"
@@ -71,6 +98,7 @@ def test_where_there_is_no_proc_another_program_is_asked(monkeypatch: pytest.Mon
     assert asked is not None
     assert asked[0] == there[0] == os.getppid()
     assert asked[1][0] == there[1][0]
+    assert (there[2], asked[2]) == (True, False)
 
 
 def test_a_process_that_is_gone_says_nothing() -> None:

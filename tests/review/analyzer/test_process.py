@@ -165,12 +165,29 @@ def launched(launcher: Path, *arguments: str, **variables: str) -> tuple[int, st
     return ended.returncode, ended.stdout + ended.stderr
 
 
-def test_started_by_hand_it_says_who_starts_it() -> None:
-    code, said = launched(ANALYZER, GPUYARD_PYTHON=sys.executable)
-    assert (code, said.splitlines()[0]) == (
-        1,
-        "gpuyard's policy pack is started by Pulumi: pulumi preview --policy-pack policies/analyzer",
+def test_a_library_that_does_not_load_is_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "grpc.py").write_text("raise ImportError('no grpc for this machine')\n")
+    code, said = launched(ANALYZER, "127.0.0.1:1", GPUYARD_PYTHON=sys.executable, PYTHONPATH=str(tmp_path))
+    assert code == 1
+    assert said == (
+        f"{sys.executable} cannot load gpuyard: no grpc for this machine: name a Python that has it in GPUYARD_PYTHON\n"
     )
+
+
+def test_what_fails_while_it_serves_is_not_said_to_be_a_gpuyard_that_does_not_load(tmp_path: Path) -> None:
+    """Its own name for the failure stays: the same Python has loaded gpuyard."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import asyncio\n\n\ndef run(serving):\n    serving.close()\n    raise ImportError('later')\n\n\nasyncio.run = run\n"
+    )
+    code, said = launched(ANALYZER, "127.0.0.1:1", GPUYARD_PYTHON=sys.executable, PYTHONPATH=str(tmp_path))
+    assert code == 1
+    assert "cannot load gpuyard" not in said
+    assert said.endswith("ImportError: later\n")
+
+
+def test_started_by_hand_it_says_who_starts_it() -> None:
+    says = "gpuyard's policy pack is started by Pulumi: give its path to pulumi preview or up, by --policy-pack\n"
+    assert launched(ANALYZER, GPUYARD_PYTHON=sys.executable) == (1, says)
 
 
 def test_it_is_found_through_a_link(tmp_path: Path) -> None:
@@ -184,7 +201,7 @@ def test_it_is_found_through_a_link(tmp_path: Path) -> None:
     ("python", "says"),
     [
         ("/nowhere/python", "there is no /nowhere/python: run make in "),
-        ("bare", "has no gpuyard (No module named 'gpuyard'): name one that has it in GPUYARD_PYTHON"),
+        ("bare", "cannot load gpuyard: No module named 'gpuyard': name a Python that has it in GPUYARD_PYTHON"),
     ],
 )
 def test_without_a_python_that_has_gpuyard_it_says_so_in_one_line(python: str, says: str, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def read(properties: Json, *, remediated: Json | None = None, type_: str = GROUP
     message = registration(resource(type_, "a", {}))
     message.properties.update(properties)
     registered = Registered()
-    registered.defaults(message.urn, message.properties)
+    registered.defaults(message)
     if remediated is not None:
         message.properties.Clear()
         message.properties.update(remediated)
@@ -56,6 +56,29 @@ def test_a_provider_of_ones_own_may_be_called_nearly_as_the_engines(name: str, d
     assert is_default_provider(f"urn:pulumi:dev::shop::pulumi:providers:aws::{name}") == default
 
 
+def test_a_provider_of_ones_own_that_is_called_as_the_engines_is_the_programs() -> None:
+    """The engine gives its own no parent, and a program's always has one."""
+    root = "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev"
+    own = resource("pulumi:providers:aws", "default", {"region": "eu-west-1"}, parent=root)
+    group = resource(GROUP, "a", {"nodeRole": "b"}, provider=own)
+    registered = Registered()
+    assert registered.resource(registration(own)) == own
+    message = registration(group, [own])
+    registered.defaults(message)
+    message.properties.CopyFrom(without_internal(message.properties))
+    assert registered.resource(message) == group
+    child = resource("pulumi:providers:aws", "default", {}, parent="urn:pulumi:dev::shop::a:b:C::c")
+    child["urn"] = "urn:pulumi:dev::shop::a:b:C$pulumi:providers:aws::default"
+    assert Registered().resource(registration(child)) == child
+
+
+@pytest.mark.parametrize("name", ["pulumi:providers:x::default", "a::pulumi:providers:aws::default_1_2_3"])
+def test_a_resources_name_makes_no_provider_of_it(name: str) -> None:
+    given = kubernetes({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}, name=name)
+    assert not is_default_provider(given["urn"])
+    assert Registered().resource(registration(given)) == given
+
+
 def test_a_component_has_no_provider() -> None:
     found = Registered().resource(registration(resource("gpuyard:index:Tenant", "a", {"b": 1}, custom=False)))
     assert found is not None
@@ -74,6 +97,35 @@ def test_what_the_provider_added_is_taken_out_at_any_depth() -> None:
     )
     assert found["inputs"] == {"scaling": {"max": 2}, "taints": [{"key": "a"}, {"key": "b"}], "hidden": {"y": 2}}
     assert found["secret"] == ["/hidden"]
+
+
+@pytest.mark.parametrize("type_", ["kubernetes:helm.sh/v3:Release", "random:index/randomId:RandomId"])
+def test_a_program_hides_no_input_by_calling_it_a_default(type_: str) -> None:
+    """Of other packages' resources a program may write that key itself, and the engine shows it to nobody."""
+    found = read({"__defaults": ["a"], "a": 1, "values": {"__defaults": ["image"], "image": "evil"}}, type_=type_)
+    assert found["inputs"] == {"a": 1, "values": {"image": "evil"}}
+
+
+def test_a_component_hides_no_input_by_calling_it_a_default() -> None:
+    message = registration(resource(GROUP, "a", {"__defaults": ["a"], "a": 1}, custom=False))
+    registered = Registered()
+    registered.defaults(message)
+    message.properties.CopyFrom(without_internal(message.properties))
+    found = registered.resource(message)
+    assert found is not None
+    assert found["inputs"] == {"a": 1}
+
+
+@pytest.mark.parametrize(("properties", "there"), [({}, False), ({"__defaults": []}, True)])
+def test_what_the_engine_leaves_out_is_told_from_what_a_program_leaves_unsaid(properties: Json, there: bool) -> None:
+    """Of a resource that is not targeted, and not there yet, it shows no inputs, and a checked one has its defaults."""
+    message = registration(resource(GROUP, "a", {}))
+    message.properties.Clear()
+    message.properties.update(properties)
+    registered = Registered()
+    registered.defaults(message)
+    message.properties.CopyFrom(without_internal(message.properties))
+    assert (registered.resource(message) is not None) == there
 
 
 def test_a_default_that_is_not_known_or_secret_leaves_no_mark() -> None:

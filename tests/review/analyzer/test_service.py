@@ -227,6 +227,31 @@ def test_what_is_loosened_is_shown_on_the_stack() -> None:
     assert strict.analyze(stack) == []
 
 
+# --- what is judged
+
+
+def test_a_name_hides_nothing() -> None:
+    given = kubernetes(workload("Pod", pod_spec() | {"hostNetwork": True}), name="pulumi:providers:x::default")
+    assert named(Pack().analyze(registration(given))) == [("isolation/privileged", pb.MANDATORY)]
+
+
+def test_values_of_a_chart_that_are_called_defaults_are_judged() -> None:
+    values = {"hostNetwork": True, "__defaults": ["hostNetwork"]}
+    chart = {"chart": "x", "namespace": "fraud", "version": "1.2.3", "values": values}
+    given = resource("kubernetes:helm.sh/v3:Release", "x", chart)
+    assert named(Pack().analyze(registration(given))) == [("isolation/privileged", pb.MANDATORY)]
+
+
+@pytest.mark.parametrize("type_", ["aws:eks/cluster:Cluster", "gcp:container/cluster:Cluster", LUSTRE])
+def test_a_cloud_resource_that_is_not_targeted_and_not_there_yet_is_not_judged(type_: str) -> None:
+    given = resource(type_, "a", {})
+    untargeted = registration(given)
+    untargeted.properties.Clear()
+    pack = Pack()
+    assert pack.analyze(untargeted) == pack.analyze_stack([given]) == []
+    assert Pack().analyze(registration(given)) != []
+
+
 # --- it fails closed
 
 
@@ -302,6 +327,45 @@ def test_an_engine_that_fails_stops_the_deployment(failure: Exception, monkeypat
         Pack().analyze(message)
     assert "s3cr3t-value" not in str(error.value)
     assert len(str(error.value).splitlines()) == 1
+
+
+SECRET_CONFIG = {"shop:db": '{"password": "hunter2hunter2", "port": 54321, "tls": true}', "shop:token": "s3cr3t-value"}
+LEAKS = "hunter2hunter2 54321 s3cr3t-value true"
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["before the first resource", "with resources"])
+def test_no_error_shows_secret_configuration_nor_what_stands_in_it(
+    early: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise RuntimeError(LEAKS)
+
+    pack = Pack(config=SECRET_CONFIG, secret_keys=[*SECRET_CONFIG, "shop:gone"])
+    if early:
+        monkeypatch.setattr("gpuyard.review.analyzer.service.GrowingStack", fail)
+    else:
+        monkeypatch.setattr(Embedded, "deny", fail)
+    with pytest.raises(RefusedError) as error:
+        pack.analyze(pod(hostNetwork=True))
+    assert str(error.value).endswith("RuntimeError: (secret) (secret) (secret) true")
+
+
+def test_rules_that_cannot_be_read_show_no_secret_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> Any:
+        raise GateError(LEAKS)
+
+    monkeypatch.setattr("gpuyard.review.analyzer.service.rulebook", fail)
+    with pytest.raises(RefusedError) as error:
+        Pack(config=SECRET_CONFIG, secret_keys=list(SECRET_CONFIG))
+    assert str(error.value).endswith("nothing is deployed: (secret) (secret) (secret) true")
+
+
+def test_a_finding_shows_nothing_of_secret_configuration() -> None:
+    pack = Pack(config={"shop:db": '{"user": {"image": "hunter2hunter2"}}'}, secret_keys=["shop:db"])
+    [found] = pack.analyze(registration(kubernetes(workload("Pod", pod_spec(image="evil.example/hunter2hunter2:1")))))
+    assert found.policyName == "supply_chain/registries"
+    assert "hunter2hunter2" not in found.message
+    assert "evil.example/(secret):1" in found.message
 
 
 def test_inputs_that_are_nested_as_deep_as_the_protocol_allows_are_judged() -> None:

@@ -13,6 +13,7 @@
 #   waivable: true
 #   reads:
 #     - {type: "kubernetes:core/v1:PersistentVolume", path: /spec/hostPath}
+#     - {type: "kubernetes:helm.sh/*:*", path: /values, fires: true}
 #     - {type: pod, path: /hostIPC}
 #     - {type: pod, path: /hostNetwork}
 #     - {type: pod, path: /hostPID}
