@@ -33,8 +33,9 @@ def declare(name: str, manifest: Manifest, opts: pulumi.ResourceOptions) -> pulu
 def _owned(manifest: Manifest) -> Manifest:
     """The object, with the name of the stack as the owner of its fields.
 
-    By itself the provider takes a random name at each creation. An object whose creation was cut off, and is repeated,
-    would have two owners, and its next change be refused as a conflict between them.
+    By itself the provider takes a random name at each creation. An object whose creation was cut off, and is repeated
+    where the provider lets it (PULUMI_K8S_UPSERT_EXISTING_OBJECTS; docs/state.md), would have two owners, and its next
+    change be refused as a conflict between them.
     """
     annotations = {FIELD_MANAGER: f"{pulumi.get_project()}/{pulumi.get_stack()}"[:LONGEST_MANAGER]}
     metadata = manifest["metadata"]

@@ -17,6 +17,7 @@ from gpuyard.components.scheduling.keda import Keda
 from gpuyard.components.scheduling.kueue import Kueue
 from gpuyard.components.serving.endpoint import Endpoint
 from gpuyard.components.tenancy.tenant import Tenant
+from gpuyard.components.tenancy.walls import TenantWalls
 
 __all__ = ["Platform", "labels", "tags"]
 
@@ -86,10 +87,14 @@ def _shared_software(
 def _sharing(
     spec: ManagedPlatformSpec, ready: Sequence[pulumi.Resource], inside: pulumi.ResourceOptions
 ) -> dict[str, list[pulumi.Resource]]:
-    """What shares the accelerators out among tenants; returns what the namespace of each of them waits for."""
+    """What keeps tenants apart, and shares the accelerators out among them; returns what the namespace of each of them
+    waits for."""
     groups = list(spec.accelerator_groups().values())
-    if not groups or not spec.tenants:
+    if not spec.tenants:
         return {}
+    walls = TenantWalls("walls", opts=inside)
+    if not groups:
+        return {name: [walls] for name in spec.tenants}
     classes = GroupClasses("groups", groups, opts=inside)
     kueue = Kueue(
         "kueue",
@@ -101,7 +106,7 @@ def _sharing(
         needs=ready,
         opts=inside,
     )
-    return {name: [classes, kueue.queues[tenant.known_as(name)]] for name, tenant in spec.tenants.items()}
+    return {name: [walls, classes, kueue.queues[tenant.known_as(name)]] for name, tenant in spec.tenants.items()}
 
 
 def _tenants(

@@ -123,6 +123,11 @@ class PlatformSpec(Spec):
         left = max(share.quota - served, 0) + self.accelerators(group) - promised
         return max(min(share.most - served, left), 0)
 
+    def promised(self, group: str) -> int:
+        """Accelerators of a group that all tenants together may hold, borrowed ones included."""
+        shares = [tenant.accelerators[group].most for tenant in self.tenants.values() if group in tenant.accelerators]
+        return min(sum(shares), self.accelerators(group))
+
     def placement(self, group: str, tenant: str) -> serving.Placement:
         """A group, as an endpoint of a tenant sees it."""
         return serving.Placement(
@@ -134,6 +139,7 @@ class PlatformSpec(Spec):
             region=self.region,
             prometheus=self.prometheus,
             spare=self.spare(tenant, group),
+            promised=self.promised(group),
             priority_class=self.priority_class(group),
             taints=self.taints(group),
         )

@@ -68,7 +68,8 @@ class KeyedSpec(Spec):
 
     was: FormerKeys = Field(default_factory=list)
     """Key that this had before it was renamed: the cloud and the cluster go on with that name, and nothing is replaced.
-    Renamed again, all its former keys, the oldest first: [first, second]. It stays for as long as the part does."""
+    Renamed again, all its former keys, the oldest first: [first, second]. Renamed back to its first key, the same, that
+    key included. It stays for as long as the part does."""
 
     @model_validator(mode="after")
     def _each_key_once(self) -> Self:

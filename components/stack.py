@@ -125,7 +125,15 @@ class OnPremPlatformSpec(ManagedPlatformSpec):
     def _cluster_problems(self) -> Iterator[str]:
         yield from super()._cluster_problems()
         owner: dict[str, str] = {}
+        patches: dict[str, tuple[str, str]] = {}
         for name, group in self.node_groups.items():
+            for node in group.names:
+                other, its = patches.setdefault(onprem_groups.patch_name(name, node), (name, node))
+                if other != name and its != node:
+                    yield (
+                        f"node_groups.{name}: its node {node} and node {its} of group {other} would both be "
+                        f"{onprem_groups.patch_name(name, node)} in the stack's state: give the group another name"
+                    )
             if twice := [node for node in group.names if owner.setdefault(node, name) != name]:
                 first = owner[twice[0]]
                 yield f"node_groups.{name}.names: {', '.join(twice)} of group {first}: name each node in one group"
@@ -150,7 +158,7 @@ class ExistingPlatformSpec(PlatformSpec):
 
     def selector(self, group: str) -> dict[str, str]:
         """Labels by which a pod finds a node of a group."""
-        return existing_groups.node_selector(group, self.node_groups[group])
+        return existing_groups.node_selector(self.node_groups[group])
 
     def priority_class(self, group: str) -> str | None:
         """PriorityClass by which the cluster's quotas tell a group from others."""
@@ -182,8 +190,9 @@ def load(value: Any, stack: str) -> PlatformSpec:
         given = "is missing" if cloud is None else f"is {cloud!r}"
         raise InvalidStack(f"{ROOT}.cluster.cloud: {given}: give one of {', '.join(CLOUDS)}")
     spec = validate(CLOUDS[cloud], value, ROOT)
-    if isinstance(spec, GcpPlatformSpec):
-        for problem in _problem("stack", gcp_cluster.check_name, stack):
+    check_name = {AwsPlatformSpec: aws_cluster.check_name, GcpPlatformSpec: gcp_cluster.check_name}.get(type(spec))
+    if check_name:
+        for problem in _problem("stack", check_name, stack):
             raise InvalidStack(problem)
     return spec
 

@@ -17,7 +17,7 @@ from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2 as pb
 
 from gpuyard.review.analyzer.growing import GrowingStack
-from gpuyard.review.analyzer.registered import Registered
+from gpuyard.review.analyzer.registered import BRIDGED, DEFAULTS, Registered
 from gpuyard.review.analyzer.service import SERVICE, Analyzer
 from gpuyard.review.evaluation.evaluate import Policies, find_policies, rulebook
 from gpuyard.review.evaluation.findings import Finding, order
@@ -119,7 +119,8 @@ class Pack:
         """Everything that the pack says of resources, which come in one of the orders in which they may."""
         ordered = in_an_order(resources, order)
         said: list[Any] = []
-        for request in [*engines_own(self.project, self.stack), *(registration(r, ordered) for r in ordered)]:
+        stack, project = ordered[0]["urn"].removeprefix("urn:pulumi:").split("::")[:2]
+        for request in [*engines_own(project, stack), *(registration(r, ordered) for r in ordered)]:
             said += self.analyze(request)
         return said + self.analyze_stack(ordered)
 
@@ -157,7 +158,7 @@ def grown(
     ordered = in_an_order(resources, seed)
     for message in [*engines_own(project, stack), *(registration(resource, ordered) for resource in ordered)]:
         checked(message)
-        registered.defaults(message.urn, message.properties)
+        registered.defaults(message)
         message.properties.CopyFrom(without_internal(message.properties))
         resource = registered.resource(message)
         if resource is not None:
@@ -198,7 +199,7 @@ def engines_own(project: str, stack: str) -> list[Any]:
 
 
 def registration(resource: Json, resources: Iterable[Json] = ()) -> Any:
-    """The message for a recorded resource. The engine tells no dependencies here."""
+    """Remediate's message for a recorded resource, which a provider has checked. It tells no dependencies."""
     message = pb.AnalyzeRequest(
         urn=resource["urn"],
         type=resource["type"],
@@ -217,6 +218,8 @@ def registration(resource: Json, resources: Iterable[Json] = ()) -> Any:
         default = f"{stack}::{project}::pulumi:providers:{package}::default_1_2_3"
         provider = next((r for r in resources if r["urn"] == resource["provider"]), None)
         message.provider.urn = resource["provider"] or default
+        if package in BRIDGED:
+            message.properties.fields[DEFAULTS].list_value.SetInParent()
         if provider:
             message.provider.properties.CopyFrom(struct(provider["inputs"], provider["unknown"], provider["secret"]))
     return message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network
 from typing import Annotated, Any, Literal, Self
@@ -63,6 +64,24 @@ class ApiSpec(Spec):
         return self
 
 
+NAME = re.compile(r"^[0-9A-Za-z][-_0-9A-Za-z]{0,29}$")
+"""What EKS takes as the name of a cluster. A role's name has at most 64 characters, of which 8 are Pulumi's random
+suffix, and 26 the end of the longest one here: -addons-aws-ebs-csi-driver."""
+
+
+def check_name(name: str) -> str:
+    """The name of a cluster, when AWS takes it for all that bears it.
+
+    Raises ValueError otherwise.
+    """
+    if not NAME.match(name):
+        raise ValueError(
+            f"{name!r} cannot name a cluster on AWS: "
+            "give at most 30 letters, digits, dashes and underscores, a letter or digit first"
+        )
+    return name
+
+
 class ClusterSpec(Spec):
     """An EKS cluster, its network and who may enter it."""
 
@@ -121,7 +140,7 @@ class Cluster(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         """While `protect` is on, EKS and Pulumi refuse to delete the cluster."""
-        super().__init__("gpuyard:index:EksCluster", name, spec.model_dump(mode="json"), opts)
+        super().__init__("gpuyard:index:EksCluster", check_name(name), spec.model_dump(mode="json"), opts)
         child = pulumi.ResourceOptions(parent=self)
         network = attach(f"{name}-network", spec.network, region=spec.region, tags=tags, opts=child)
         node = declare_role(

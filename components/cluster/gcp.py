@@ -32,8 +32,6 @@ class Cluster(pulumi.ComponentResource):
     """Zones of the nodes."""
     service_account: pulumi.Output[str]
     """E-mail address of the nodes' account."""
-    workload_pool: str
-    """Pool of the cluster's Kubernetes service accounts, for IAM grants to workloads."""
 
     def __init__(
         self,
@@ -55,7 +53,7 @@ class Cluster(pulumi.ComponentResource):
         self.kubernetes = pulumi_kubernetes.Provider(name, **provider_inputs(name, spec, cluster), opts=kept)
         Access(name, admins=spec.admins, groups=groups, project=spec.project, provider=self.kubernetes, opts=child)
         self.cluster_id, self.service_account = cluster.id, nodes.email
-        self.location, self.zones, self.workload_pool = spec.region, spec.zones, workload_pool(spec)
+        self.location, self.zones = spec.region, spec.zones
         self.register_outputs({"name": cluster.name, "endpoint": cluster.endpoint})
 
 

@@ -98,7 +98,7 @@ class NodeGroup(pulumi.ComponentResource):
         protect: bool = False,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("gpuyard:index:EksNodeGroup", name, spec.model_dump(mode="json"), renamed(opts, spec.was))
+        super().__init__("gpuyard:index:EksNodeGroup", name, spec.model_dump(mode="json"), renamed(opts, name, spec))
         known_as = spec.known_as(name)
         child = pulumi.ResourceOptions(parent=self)
         template = aws.ec2.LaunchTemplate(name, **template_inputs(known_as, _image(spec), tags), opts=child)

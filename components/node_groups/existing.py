@@ -44,7 +44,7 @@ class NodeGroup(pulumi.ComponentResource):
     for the accelerators that its endpoints take, not for the nodes."""
 
     def __init__(self, name: str, spec: NodeGroupSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("gpuyard:index:SharedNodes", name, spec.model_dump(mode="json"), renamed(opts, spec.was))
+        super().__init__("gpuyard:index:SharedNodes", name, spec.model_dump(mode="json"), renamed(opts, name, spec))
         self.register_outputs({})
 
 
@@ -54,6 +54,6 @@ def priority_class(spec: NodeGroupSpec) -> str | None:
     return spec.priority_class or (class_name(group) if group else None)
 
 
-def node_selector(_name: str, spec: NodeGroupSpec) -> dict[str, str]:
+def node_selector(spec: NodeGroupSpec) -> dict[str, str]:
     """The labels by which a pod finds a node of the group."""
     return dict(spec.selector)

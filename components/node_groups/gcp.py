@@ -20,7 +20,7 @@ from gpuyard.components.node_groups.gcp_spec import (
 from gpuyard.components.renaming import renamed
 from gpuyard.components.spec import in_gib
 
-__all__ = ["NodeGroup", "NodeGroupSpec", "check_name", "group_zones", "node_selector"]
+__all__ = ["NodeGroup", "NodeGroupSpec", "check_name", "group_zones"]
 
 NAME_LENGTH = 32
 """A node pool's name has at most 40 characters, and 8 of them are Pulumi's random suffix. Source: GKE."""
@@ -59,7 +59,7 @@ class NodeGroup(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         props = spec.model_dump(mode="json")
-        super().__init__("gpuyard:index:GkeNodeGroup", check_name(name), props, renamed(opts, spec.was))
+        super().__init__("gpuyard:index:GkeNodeGroup", check_name(name), props, renamed(opts, name, spec))
         self.pool = gcp.container.NodePool(
             name,
             **node_pool_inputs(spec, location=location, zones=zones),
@@ -103,11 +103,6 @@ def group_zones(spec: NodeGroupSpec, cluster_zones: Sequence[str]) -> list[str]:
     if spec.nodes.start % len(chosen):
         raise ValueError(_uneven(spec, len(chosen)))
     return chosen
-
-
-def node_selector(name: str, _spec: NodeGroupSpec) -> dict[str, str]:
-    """The labels by which a pod finds a node of the group."""
-    return base.node_labels(name, {})
 
 
 def node_pool_inputs(spec: NodeGroupSpec, *, location: str, zones: Sequence[str]) -> dict[str, Any]:

@@ -47,12 +47,18 @@ class NodeGroup(pulumi.ComponentResource):
     """Nodes of an on-prem cluster that pods select as one group."""
 
     def __init__(self, name: str, spec: NodeGroupSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("gpuyard:index:NodeInventory", name, spec.model_dump(mode="json"), renamed(opts, spec.was))
+        super().__init__("gpuyard:index:NodeInventory", name, spec.model_dump(mode="json"), renamed(opts, name, spec))
         child = pulumi.ResourceOptions(parent=self, version=PROVIDER_VERSION)
         for patch in node_patches(spec.known_as(name), spec):
             # A patch owns only the labels that it writes; the node stays its kubelet's.
-            pulumi.CustomResource("kubernetes:core/v1:NodePatch", f"{name}-{patch['metadata']['name']}", patch, child)
+            known = patch_name(name, patch["metadata"]["name"])
+            pulumi.CustomResource("kubernetes:core/v1:NodePatch", known, patch, child)
         self.register_outputs({})
+
+
+def patch_name(group: str, node: str) -> str:
+    """What the stack's state calls the patch of a node."""
+    return f"{group}-{node}"
 
 
 def node_patches(name: str, spec: NodeGroupSpec) -> list[Manifest]:

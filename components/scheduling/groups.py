@@ -2,7 +2,8 @@
 
 A ResourceQuota sees a pod's resource names and its priority class, never the node that it goes to. So every pod that
 takes an accelerator names the class of a group, the quota of that group counts it, and a policy of the API server lets
-a pod name a class only if it can go to that group's nodes alone.
+a pod name a class only if it can go to that group's nodes alone, and takes accelerators there. Any other pod tolerates
+no taint of accelerators: without one of its own it would start a group's nodes, and see their devices, uncounted.
 """
 
 from __future__ import annotations
@@ -74,14 +75,14 @@ def priority_classes(groups: Iterable[AcceleratorGroup]) -> list[Manifest]:
 
 
 def policy(groups: Sequence[AcceleratorGroup]) -> Manifest:
-    """Keeps pods with a group's class on the group's nodes, and refuses accelerators to pods without one.
+    """Keeps pods with a group's class on the group's nodes, and refuses pods without one accelerators and their nodes.
 
     Jobs are asked too: one whose pods were refused later would hold its place in the queue for nothing.
     """
-    rules = [("", "pods"), ("batch", "jobs")]
-    created = [
-        {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": [resource]}
-        for group, resource in rules
+    judged = [("", "pods", ["CREATE", "UPDATE"]), ("batch", "jobs", ["CREATE"])]
+    rules = [
+        {"apiGroups": [group], "apiVersions": ["v1"], "operations": operations, "resources": [resource]}
+        for group, resource, operations in judged
     ]
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -89,9 +90,16 @@ def policy(groups: Sequence[AcceleratorGroup]) -> Manifest:
         "metadata": {"name": POLICY},
         "spec": {
             "failurePolicy": "Fail",
-            "matchConstraints": {"resourceRules": created},
+            "matchConstraints": {"resourceRules": rules},
+            "matchConditions": [MAY_GO_ELSEWHERE],
             "variables": VARIABLES,
-            "validations": [_named(groups), *[_on_its_nodes(group) for group in groups]],
+            "validations": [
+                SCHEDULED,
+                _named(groups),
+                _tolerated(groups),
+                *[_on_its_nodes(group) for group in groups],
+                *[_takes_some(group) for group in groups],
+            ],
         },
     }
 
@@ -110,11 +118,26 @@ def binding() -> Manifest:
     }
 
 
+MAY_GO_ELSEWHERE = {
+    "name": "may-go-elsewhere",
+    "expression": "request.operation == 'CREATE' || "
+    "dyn(object.spec).?tolerations.orValue([]) != dyn(oldObject.spec).?tolerations.orValue([])",
+}
+"""Of a pod that is there only tolerations can be added that lead to other nodes. Any other change, such as that of a
+controller which lets go of a pod, is nothing to judge, whatever was allowed when the pod was made."""
+
+SCHEDULED = {
+    "expression": "request.operation != 'CREATE' || !has(variables.pod.nodeName)",
+    "message": "nodeName goes past the scheduler, and past the taints of nodes: give a nodeSelector",
+}
+"""Keeps pods from naming a node by themselves. The scheduler does so later."""
+
 VARIABLES = [
     # dyn: a Job has no spec.containers, and a Pod no spec.template, which the type check would warn of.
     {"name": "pod", "expression": "object.kind == 'Pod' ? dyn(object.spec) : dyn(object.spec).template.spec"},
     {"name": "class", "expression": "has(variables.pod.priorityClassName) ? variables.pod.priorityClassName : ''"},
     {"name": "nodes", "expression": "has(variables.pod.nodeSelector) ? variables.pod.nodeSelector : {}"},
+    {"name": "tolerations", "expression": "has(variables.pod.tolerations) ? variables.pod.tolerations : []"},
     {
         "name": "containers",
         "expression": "variables.pod.containers + "
@@ -133,6 +156,30 @@ def _named(groups: Sequence[AcceleratorGroup]) -> dict[str, Any]:
         "expression": f"variables.class in {classes} || !variables.containers.exists(c, has(c.resources) && "
         f"has(c.resources.limits) && c.resources.limits.exists(r, r in {resources}))",
         "message": f"accelerators are taken of a node group: give {choices}",
+    }
+
+
+def _tolerated(groups: Sequence[AcceleratorGroup]) -> dict[str, Any]:
+    classes = _list(class_name(group.name) for group in groups)
+    # An accelerator's taint has its resource's name as its key. A toleration without a key is for every taint.
+    keys = _list(["", *sorted({group.resource for group in groups})])
+    choices = " or ".join(_what_to_write(group) for group in groups)
+    return {
+        "expression": f"variables.class in {classes} || "
+        f"!variables.tolerations.exists(t, !has(t.key) || t.key in {keys})",
+        "message": "nodes with accelerators are for pods that take some: "
+        f"tolerate no taint of theirs, or give {choices}",
+    }
+
+
+def _takes_some(group: AcceleratorGroup) -> dict[str, Any]:
+    name, resource = _text(class_name(group.name)), _text(group.resource)
+    return {
+        "expression": f"variables.class != {name} || variables.containers.exists(c, has(c.resources) && "
+        f"has(c.resources.limits) && {resource} in c.resources.limits && "
+        f"quantity(string(c.resources.limits[{resource}])).isGreaterThan(quantity('0')))",
+        "message": f"pods of class {class_name(group.name)} take accelerators: give a container a limit of "
+        f"{group.resource}, or leave the class out",
     }
 
 

@@ -13,9 +13,20 @@ NAMESPACE = "kueue-system"
 WEBHOOK_PORT = 10250
 """As KEDA's: the port at which a private GKE cluster's control plane may reach pods."""
 
-NOT_COUNTED = ("cpu", "memory", "ephemeral-storage", "hugepages-", "vpc.amazonaws.com/", "networking.gke.io.networks/")
+NOT_COUNTED = (
+    "cpu",
+    "memory",
+    "ephemeral-storage",
+    "hugepages-",
+    "vpc.amazonaws.com/",
+    "networking.gke.io.networks/",
+    "rdma/",
+    "nvidia.com/hostdev",
+    "openshift.io/",
+)
 """Beginnings of resource names that queues do not count; a job that asks for another one that no queue has would wait
-for ever. The tenant's ResourceQuota caps CPU and memory, and network devices come with the node."""
+for ever. The tenant's ResourceQuota caps CPU and memory, and network devices come with the node: EFA, GKE's networks,
+RDMA shared by its device plugin, host devices as NVIDIA's network operator calls them, SR-IOV of its own operator."""
 
 
 def values(artifacts: ArtifactsSpec) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Endpoint(pulumi.ComponentResource):
         needs: Sequence[pulumi.Resource] = (),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__("gpuyard:index:Endpoint", name, spec.model_dump(mode="json"), renamed(opts, spec.was))
+        super().__init__("gpuyard:index:Endpoint", name, spec.model_dump(mode="json"), renamed(opts, name, spec))
         known_as = spec.known_as(name)
         objects = manifests(known_as, spec, placement=placement, artifacts=artifacts, labels=labels)
         # The namespace, and whatever brings the kinds of KEDA and the Prometheus operator, go unnamed in the objects.

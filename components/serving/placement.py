@@ -38,6 +38,8 @@ class Placement:
     neither, so no monitor is declared and replicas cannot follow the load."""
     spare: int = 0
     """Accelerators of the group that are left for a rollout, beyond what the tenant's endpoints take at the most."""
+    promised: int = 0
+    """Accelerators of the group that all tenants together may hold, those of a rollout included."""
     priority_class: str | None = None
     """PriorityClass of the pods, by which the cluster's quotas tell this group from others; None where they do not."""
     taints: Sequence[Taint] = ()
@@ -45,10 +47,13 @@ class Placement:
 
 
 def surges(spec: EndpointSpec, placement: Placement) -> bool:
-    """Whether a rollout starts a new replica before it ends an old one: it needs a place on the nodes and in the
-    tenant's quota. Where there is none, a replica goes before one comes."""
-    a_node = placement.machine.accelerators // spec.accelerators
-    return a_node * placement.nodes > spec.replicas.max and placement.spare >= spec.accelerators
+    """Whether a rollout starts a new replica before it ends an old one: it needs room in the tenant's quota, and a
+    place on a node, however all others are spread. Where that is not certain, a replica goes before one comes: one that
+    waited for a place might wait for ever, for the others stay where they are."""
+    # A node has no place for the replica only while so many of its accelerators are in use.
+    crowded = placement.machine.accelerators - spec.accelerators + 1
+    others = placement.promised - spec.accelerators
+    return placement.spare >= spec.accelerators and others < placement.nodes * crowded
 
 
 def problems(name: str, spec: EndpointSpec, placement: Placement) -> list[str]:

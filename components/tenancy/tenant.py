@@ -118,7 +118,7 @@ class Tenant(pulumi.ComponentResource):
         With `namespace_exists` nothing is declared: whoever made the namespace owns its quota and its walls, and a
         second owner, here a team with a smaller stack, would take turns with the first one in overwriting them.
         """
-        super().__init__("gpuyard:index:Tenant", name, spec.model_dump(mode="json"), renamed(opts, spec.was))
+        super().__init__("gpuyard:index:Tenant", name, spec.model_dump(mode="json"), renamed(opts, name, spec))
         if not namespace_exists:
             known_as = spec.known_as(name)
             space, *inside = manifests(known_as, spec, groups=groups, kubernetes=kubernetes, labels=labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ruamel.yaml import YAML
 
 from gpuyard.components.platform_spec import ManagedPlatformSpec
 from gpuyard.components.scheduling.kueue import Queued
+from gpuyard.components.serving.placement import surges
 from gpuyard.components.stack import ExistingPlatformSpec, load
 from gpuyard.components.validation import InvalidStack
 
@@ -113,6 +115,49 @@ def test_a_rollout_takes_nothing_that_is_promised_to_others() -> None:
     assert full.placement("l40s", "fraud").spare == 0
     room = load(sharing({"quota": 8, "borrow": 4}, {"quota": 13}, 8), "prod-aws")
     assert room.placement("l40s", "fraud").spare == 3
+
+
+def test_a_rollout_does_not_wait_for_a_place_that_others_are_spread_over() -> None:
+    """Two nodes of 8, all promised: small's replicas on 2 and 2 leave 2 on each node that big's 4 do not fit in."""
+    given = copy.deepcopy(SHIPPED["prod-aws"])
+    given["node_groups"]["h100"]["nodes"]["max"] = 2
+    model = given["endpoints"].pop("llama-70b") | {"tensor_parallel": 4, "replicas": {"min": 2, "max": 2}}
+    given["endpoints"] |= {
+        "big": model,
+        "small": model
+        | {
+            "tensor_parallel": 1,
+            "replicas": {"min": 4, "max": 4},
+            "model": {"id": "Qwen/Qwen3-8B", "revision": "0" * 40},
+            "quantization": None,
+            "context": None,
+        },
+    }
+    spec = load(given, "prod-aws")
+    assert isinstance(spec, ManagedPlatformSpec)
+    placement = spec.placement("h100", "assistants")
+    assert (placement.promised, placement.spare) == (16, 4)
+    assert not surges(spec.endpoints["big"], placement)
+    assert surges(spec.endpoints["small"], placement), "15 others leave one accelerator of 16"
+    assert spec.kept("assistants", "h100") == 2 * 4 + 4 + 1
+
+
+@given(nodes=st.integers(1, 4), spread=st.sampled_from([1, 2, 4, 8]), promised=st.integers(0, 32), places=st.data())
+def test_where_a_rollout_surges_a_node_has_a_place_however_all_others_lie(
+    nodes: int, spread: int, promised: int, places: st.DataObject
+) -> None:
+    spec = platform("prod-aws")
+    endpoint = spec.endpoints["llama-70b"].model_copy(update={"tensor_parallel": spread})
+    base = replace(spec.placement("h100", "assistants"), nodes=nodes, spare=8, promised=min(promised, nodes * 8))
+    if not surges(endpoint, base):
+        return
+    left = max(base.promised - spread, 0)
+    free = []
+    for _ in range(nodes):
+        used = places.draw(st.integers(0, min(left, 8)))
+        left -= used
+        free.append(8 - used)
+    assert max(free) >= spread
 
 
 def existing(**group: Any) -> ExistingPlatformSpec:

@@ -60,6 +60,24 @@ def test_renamed_twice_it_goes_on_from_either_of_its_former_keys(stack: str, par
         assert (found.created, found.deleted, found.changed) == (set(), set(), {})
 
 
+@pytest.mark.parametrize(("stack", "part", "key"), RENAMES, ids=lambda value: str(value))
+def test_a_rename_is_taken_back_and_nothing_is_made_anew(stack: str, part: str, key: str) -> None:
+    second: Change = rename(part, key, "second")
+
+    def back(platform: dict[str, dict[str, dict[str, object]]]) -> None:
+        platform[part][key]["was"] = [key, "second"]
+
+    for before in (shipped(stack), resources(stack, second)):
+        found = plan(before, resources(stack, back))
+        assert (found.created, found.deleted, found.changed) == (set(), set(), {})
+
+
+def test_a_rename_that_is_only_reverted_makes_all_anew_under_names_that_are_taken() -> None:
+    found = plan(resources("prod-aws", rename("endpoints", "fraud-score", "score")), shipped("prod-aws"))
+    assert "fraud-score" in names_of(found.created)
+    assert "score" in names_of(found.deleted)
+
+
 def test_without_was_a_new_key_is_a_new_thing() -> None:
     def change(platform: dict[str, dict[str, object]]) -> None:
         platform["tenants"]["vision-new"] = platform["tenants"].pop("vision")
@@ -95,6 +113,8 @@ def test_a_review_adds_up_a_renamed_group_under_its_key(stack: str, group: str) 
     ("part", "key", "was", "message"),
     [
         ("tenants", "fraud", "fraud", "tenants.fraud.was: fraud is its key now: give the key that it had before"),
+        ("tenants", "fraud", ["fraud"], "tenants.fraud.was: fraud is its key now: give the key that it had before"),
+        ("tenants", "fraud", ["risk", "fraud"], "tenants.fraud.was: fraud is its key now: give the key that it had"),
         ("tenants", "fraud", "assistants", "tenants.fraud.was: assistants is a key of tenants too"),
         ("node_groups", "l40s", ["a", "h100"], "node_groups.l40s.was: h100 is a key of node_groups too"),
         ("endpoints", "llama-70b", ["a", "b", "a"], "endpoints.llama-70b: was names a twice"),

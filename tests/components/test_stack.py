@@ -84,6 +84,7 @@ MISTAKES: list[tuple[str, Change, str]] = [
     ("dev", lambda p: p["node_groups"]["l4"]["nodes"].update(initial=1), "node_groups.l4: "),
     ("dev", lambda p: p["endpoints"]["qwen3-8b"].pop("hours"), "give hours, or raise min to 1"),
     ("onprem", lambda p: p["node_groups"]["dgx"].update(count=3), "node_groups.dgx: count is 3, and 2 different names are given"),
+    ("onprem", lambda p: p["node_groups"].update({"dgx-h200": p["node_groups"]["dgx"] | {"count": 1, "names": ["01"]}, "dgx": p["node_groups"]["dgx"] | {"names": ["dgx-01", "h200-01"]}}), "node_groups.dgx-h200: its node 01 and node h200-01 of group dgx would both be dgx-h200-01 in the stack's state: give the group another name"),
     ("serving", lambda p: p["cluster"].pop("prometheus"), "no Prometheus is known"),
     ("serving", lambda p: p.update(monitoring={"storage": "10Gi"}), "gpuyard:platform.monitoring: this key is not known"),
 ]  # fmt: skip
@@ -113,6 +114,13 @@ def test_a_credential_that_was_pasted_into_a_stack_is_not_repeated() -> None:
     with pytest.raises(InvalidStack) as refused:
         load(platform, "prod-aws")
     assert "hf_0123456789" not in str(refused.value)
+
+
+def test_a_name_that_aws_would_refuse_is_refused_first() -> None:
+    load(shipped("prod-aws"), "a" * 30)
+    for name in ("a" * 31, "prod.eu", "_prod"):
+        with pytest.raises(InvalidStack, match="cannot name a cluster on AWS"):
+            load(shipped("prod-aws"), name)
 
 
 def test_a_name_that_google_cloud_would_refuse_is_refused_first() -> None:

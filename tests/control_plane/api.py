@@ -65,11 +65,13 @@ class Api:
                 raise
             return None
 
-    def inventory(self, token: str) -> set[str]:
-        """Every object, as `apps/v1 deployments fraud/model`, but events, leases and what the server counts itself."""
+    def everything(self, token: str) -> dict[str, Any]:
+        """Every object by its name, `apps/v1 deployments fraud/model`; without events, leases and what the server
+        counts itself."""
         return {
-            f"{version} {resource} {item['metadata'].get('namespace', '')}/{item['metadata']['name']}"
-            for version, resource in self._listable(token)
+            f"{version} {resource} {item['metadata'].get('namespace', '')}/{item['metadata']['name']}": item
+            | {"apiVersion": version, "kind": kind}
+            for version, resource, kind in self._listable(token)
             for item in self._items(version, resource, token)
         }
 
@@ -87,12 +89,12 @@ class Api:
         items: list[Any] = until(listed, f"{resource} can be listed")["items"]
         return items
 
-    def _listable(self, token: str) -> set[tuple[str, str]]:
-        """Each resource in the version that the server prefers."""
+    def _listable(self, token: str) -> set[tuple[str, str, str]]:
+        """Each resource in the version that the server prefers, and its kind."""
         versions = ["v1"]
         versions += [group["preferredVersion"]["groupVersion"] for group in self.ask("/apis", token)["groups"]]
         return {
-            (version, resource["name"])
+            (version, resource["name"], resource["kind"])
             for version in versions
             for resource in self.ask(_root(version), token)["resources"]
             if "list" in resource["verbs"] and resource["name"] not in PASSING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -63,6 +64,8 @@ class ControlPlane:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.programs.close()
+        # Logs are kept, 70 MB of etcd's are not.
+        shutil.rmtree(self.folder / "etcd", ignore_errors=True)
 
     def _start(self) -> None:
         self.authority_file = self.folder / "ca.crt"
@@ -243,7 +246,11 @@ class ControlPlane:
 
         Taken before and after, it shows what was left behind.
         """
-        return self.api.inventory(self.admin_token)
+        return set(self.everything())
+
+    def everything(self) -> dict[str, Any]:
+        """The same, each with the object itself."""
+        return self.api.everything(self.admin_token)
 
     def tails(self) -> str:
         """The end of each program's log, for a test that fails."""

@@ -39,6 +39,8 @@ class Deployed:
     engine: Engine
     before: set[str] = field(default_factory=set)
     """What the API server held before anything was deployed."""
+    labels: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Node to its labels before anything was deployed."""
 
     def objects(self) -> set[str]:
         """What the API server holds since the beginning."""
@@ -67,9 +69,14 @@ def deployed(stack: str, folder: Path, charts: ChartMirror) -> Iterator[Deployed
             context=getattr(spec.cluster, "context", "unused"), token=deployer,
         )  # fmt: skip
         try:
-            yield Deployed(stack, plane, cloud, engine, plane.inventory())
+            yield Deployed(stack, plane, cloud, engine, plane.inventory(), node_labels(plane))
         finally:
             engine.kill_processes()
+
+
+def node_labels(plane: ControlPlane) -> dict[str, dict[str, str]]:
+    """Node to its labels."""
+    return {node["metadata"]["name"]: node["metadata"]["labels"] for node in plane.get("/api/v1/nodes")["items"]}
 
 
 def bring_nodes(plane: ControlPlane, spec: PlatformSpec) -> None:
@@ -80,7 +87,8 @@ def bring_nodes(plane: ControlPlane, spec: PlatformSpec) -> None:
         return
     for group, part in spec.node_groups.items():
         machine = spec.machine(group)
-        capacity = {str(machine.resource): str(machine.accelerators)}
+        capacity = {"cpu": str(machine.vcpus), "memory": f"{machine.memory_gib:.0f}Gi"}
+        capacity[str(machine.resource)] = str(machine.accelerators)
         plane.apply(kwok.node(name, dict(part.selector), [], capacity) for name in _names(group, part))
 
 

@@ -20,7 +20,7 @@ from gpuyard.review.evaluation.rules import load
 from gpuyard.review.judge import judge
 from gpuyard.review.program.record import find_project, record_program
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 
 PACK = ROOT / "policies" / "analyzer"
 RULES = load(find_policies(ROOT).directories).rules

@@ -15,7 +15,7 @@ from gpuyard.review.evaluation.evaluate import find_policies
 from gpuyard.review.evaluation.rules import load
 from gpuyard.review.gate import REFUSAL
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 
 EXAMPLES = ROOT / "examples" / "refused"
 NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name[0] not in "._")

@@ -90,6 +90,10 @@ class Running:
                 assert number == len(lines) - 1, f"{self._log} has a line that is no event: {line}"
         return found
 
+    def count(self, kind: str) -> int:
+        """Events of one kind so far. Cheaper than reading them."""
+        return self._log.read_text().count(f'"{kind}":') if self._log.exists() else 0
+
     def wait(self, seconds: float = SECONDS) -> Run:
         """The command's result. One that hangs is ended, and fails the test, as does one that leaves a process behind."""
         try:

@@ -119,7 +119,13 @@ def test_the_controller_manages_jobs_of_tenants_and_nothing_else(golden: Callabl
     golden("kueue_configuration", given)
 
 
-@pytest.mark.parametrize("resource", ["cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "vpc.amazonaws.com/efa"])
+@pytest.mark.parametrize(
+    "resource",
+    [
+        *("cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "vpc.amazonaws.com/efa"),
+        *("rdma/rdma_shared_device_a", "nvidia.com/hostdev", "openshift.io/mlxnics"),
+    ],
+)
 def test_a_job_is_not_held_for_what_comes_with_the_node(resource: str) -> None:
     assert resource.startswith(NOT_COUNTED)
 

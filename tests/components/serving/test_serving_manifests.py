@@ -267,14 +267,16 @@ def test_a_pod_is_not_killed_while_its_server_drains(
 
 
 @pytest.mark.parametrize(
-    ("nodes", "spare", "surge"),
-    [(3, 4, 1), (2, 4, 0), (3, 3, 0), (3, 0, 0)],
-    ids=["room on both", "none on the nodes", "too little of the quota", "none of the quota"],
+    ("promised", "spare", "surge"),
+    [(18, 4, 1), (19, 4, 0), (24, 4, 0), (18, 3, 0), (18, 0, 0)],
+    ids=["a place for certain", "one short", "none on the nodes", "too little of the quota", "none of the quota"],
 )
-def test_a_rollout_surges_only_where_nodes_and_quota_have_room(
-    llama: Make, on: On, objects: Objects, nodes: int, spare: int, surge: int
+def test_a_rollout_surges_only_where_a_place_is_certain_and_the_quota_has_room(
+    llama: Make, on: On, objects: Objects, promised: int, spare: int, surge: int
 ) -> None:
-    found = objects("x", llama(), on("p5.48xlarge", nodes=nodes, spare=spare))
+    """Of three nodes with 8 each, the 14 that are not the new replica's own leave one with 4, however they lie; 15 may
+    take 5 of each."""
+    found = objects("x", llama(), on("p5.48xlarge", nodes=3, promised=promised, spare=spare))
     strategy = {"maxSurge": surge, "maxUnavailable": 1 - surge}
     assert found["Deployment"]["spec"]["strategy"]["rollingUpdate"] == strategy
 
