@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,15 @@ def golden() -> Callable[[str, Any], None]:
         )
 
     return compare
+
+
+@pytest.fixture(autouse=True)
+def _event_loop() -> Iterator[None]:
+    """A loop of its own for each test: a recording in this thread leaves none behind, as at the end of a program."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
 
 
 @pytest.fixture(scope="session")

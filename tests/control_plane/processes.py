@@ -38,7 +38,7 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def until(ask: Callable[[], Answer | None], what: str, *, seconds: float = 60, every: float = 0.05) -> Answer:
+def until(ask: Callable[[], Answer | None], what: str, *, seconds: float = 150, every: float = 0.05) -> Answer:
     """The first answer that is not None, False or empty; asks again for `seconds` at the most."""
     end = time.monotonic() + seconds
     while not (answer := ask()):

@@ -13,7 +13,7 @@ from control_plane.plane import ControlPlane
 from control_plane.processes import until
 from engine.engine import Engine
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(600)]
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "cut_off"
 GPUYARD = Path(sys.executable).with_name("gpuyard")

@@ -68,8 +68,7 @@ def test_whenever_it_is_killed_what_it_made_is_found_again_and_nothing_is_made_t
 
 def kill_somewhere(there: Deployed, running: Running, resources: int, chance: random.Random) -> None:
     """Waits until a part of the resources are done, and a little longer, and kills the engine and its plugins."""
-    after = int(resources * chance.random())
-    pause = chance.random()
+    after, pause = int(resources * chance.uniform(0, 0.9)), chance.uniform(0, 0.5)
     while not running.ended and running.count("resOutputsEvent") < after:
         time.sleep(0.02)
     time.sleep(pause)
@@ -81,7 +80,9 @@ def recover(there: Deployed) -> None:
     """The steps of docs/state.md, "After a run that was cut off", but for the last."""
     engine = there.engine
     engine.pulumi("cancel", "--yes")
-    given, mended = engine.folder / "interrupted.json", engine.folder / "mended.json"
+    # Files of other names each time: the state that was interrupted is the only record of what was being made.
+    number = len(list(engine.folder.glob("interrupted-*.json")))
+    given, mended = engine.folder / f"interrupted-{number}.json", engine.folder / f"mended-{number}.json"
     engine.pulumi("stack", "export", "--file", str(given))
     state = json.loads(given.read_text())["deployment"]
     options: list[str] = []

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import textwrap
 import time
 from collections.abc import Callable
@@ -165,9 +168,47 @@ def test_a_killed_engine_leaves_no_host_and_no_program(program: Program) -> None
     until(lambda: not engine.processes(), "nothing that the engine started is left")
 
 
-def test_an_interrupted_engine_interrupts_the_program(program: Program) -> None:
-    engine = program(SLEEPS.replace('subprocess.Popen(["sleep", "600"])', ""))
+TESTS_THAT_DIE = """
+import os, signal, sys, time
+from pathlib import Path
+from engine.engine import Engine
+folder = Path(sys.argv[1])
+Engine(folder / "engine", program=folder / "program").start("preview")
+while not (folder / "program" / "started").exists():
+    time.sleep(0.02)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_tests_that_are_killed_leave_no_engine(program: Program, tmp_path: Path) -> None:
+    engine = program(SLEEPS)
+    shutil.rmtree(engine.folder)
+    found = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run(
+        [sys.executable, "-c", TESTS_THAT_DIE, str(tmp_path)], env=os.environ | found, timeout=60, check=False
+    )
+    until(lambda: not engine.processes(), "nothing that the engine started is left")
+
+
+GATED = """
+import threading, pathlib, time
+from gpuyard.review.gate import gated
+
+def build():
+    # The gate's own look at the program is in another thread.
+    if threading.current_thread() is threading.main_thread():
+        pathlib.Path("started").touch()
+        time.sleep(600)
+
+gated(build)
+"""
+
+
+@pytest.mark.parametrize(("source", "traced"), [(SLEEPS.replace('["sleep", "600"]', '["true"]'), True), (GATED, False)])
+def test_an_interrupted_engine_interrupts_the_program(program: Program, source: str, traced: bool) -> None:
+    engine = program(source)
     running = started(engine)
     os.kill(running.id, signal.SIGINT)
     run = running.wait()
     assert run.code != 0
+    assert ("KeyboardInterrupt" in run.output) == traced, "a gated program leaves quietly"

@@ -114,8 +114,10 @@ ONPREM = Life(
             "gpuyard:index:Tenant::vision",
             "gpuyard:index:Endpoint::gpt-oss-120b",
             "kubernetes:apps/v1:Deployment::gpt-oss-120b",
-            # What nobody owns is less by the new tenant's share.
+            # What nobody owns is less by the new tenant's share, and with it goes the room for one replica more in a
+            # rollout: the endpoint's tenant may queue it instead.
             "kubernetes:kueue.x-k8s.io/v1beta2:Cohort::kueue-cohort",
+            "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue::kueue-queue-vision",
             # They pin the Pod Security Standard to the minor version.
             *(f"kubernetes:core/v1:Namespace::{name}" for name in ("keda", "kueue-system", "vision")),
         ),

@@ -9,7 +9,7 @@ import pytest
 from control_plane.plane import ControlPlane
 from engine.engine import Engine
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(600)]
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "hall"
 LABEL = "gpuyard.io/node-group"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from control_plane.plane import ControlPlane, KubectlError
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 PATH = "/apis/apps/v1/namespaces/default/deployments/handed-over"
 STACK = "gpuyard/dev"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from engine.processes import MARK, Watchdog, kill_marked, marked, wait_for_marked
 from engine.run import Events, Run
 from made import program as made_program
 from ruamel.yaml import YAML
@@ -23,12 +20,6 @@ TESTS = ROOT / "tests"
 
 SECONDS = 180
 """A run that takes longer hangs, and is ended."""
-
-SECONDS_TO_LEAVE = 20
-"""After a run, for what the engine started. The engine gives a plugin five seconds, one plugin after the other."""
-
-MARK = "GPUYARD_TEST_ENGINE"
-"""What the engine starts inherits this variable, and is found by it, however far it went."""
 
 
 class Cloud(Protocol):
@@ -66,6 +57,7 @@ class Running:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        self._watchdog = Watchdog(engine.folder)
 
     @property
     def id(self) -> int:
@@ -101,7 +93,8 @@ class Running:
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError(f"not done after {seconds} s:\n{self._said()}") from None
-        left = self._engine.wait_for_processes()
+        left = wait_for_marked(self._engine.folder)
+        self._watchdog.close()
         assert not left, f"these processes outlived the engine: {left}\n{self._said()}"
         return self._result()
 
@@ -109,6 +102,7 @@ class Running:
         """Ends the engine and all that it started, as a machine does that loses power; returns what it got to."""
         self._engine.kill_processes()
         self._process.wait()
+        self._watchdog.close()
         return self._result()
 
     def _said(self) -> str:
@@ -206,31 +200,12 @@ class Engine:
         return self._finish(Running(self, [*self._pulumi, *arguments, "--stack", self.stack], log), expect_failure)
 
     def processes(self) -> list[int]:
-        """Ids of what the engine started, directly or not, and has not ended. Reads /proc."""
-        mark = f"{MARK}={self.folder}".encode()
-        return [pid for pid, environment in _environments() if mark in environment.split(b"\0")]
-
-    def wait_for_processes(self) -> list[int]:
-        """Waits for what the engine started; returns the ids of what stays, after it has ended them."""
-        deadline = time.monotonic() + SECONDS_TO_LEAVE
-        while self.processes():
-            if time.monotonic() > deadline:
-                return self.kill_processes()
-            time.sleep(0.02)
-        return []
+        """Ids of what the engine started, directly or not, and has not ended."""
+        return marked(self.folder)
 
     def kill_processes(self) -> list[int]:
-        """Ends the engine and what it started, by their ids, until none is left; returns the ids."""
-        ended: list[int] = []
-        deadline = time.monotonic() + SECONDS_TO_LEAVE
-        while found := self.processes():
-            assert time.monotonic() < deadline, f"these processes cannot be ended: {found}"
-            for pid in found:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            ended += found
-            time.sleep(0.01)
-        return ended
+        """Ends the engine and what it started; returns the ids."""
+        return kill_marked(self.folder)
 
     @property
     def _pulumi(self) -> list[str]:
@@ -280,12 +255,3 @@ class Engine:
         stack = program / own.get("stackConfigDir", ".") / f"Pulumi.{self.stack}.yaml"
         if stack.exists():
             shutil.copyfile(stack, self.stack_file)
-
-
-def _environments() -> Iterator[tuple[int, bytes]]:
-    """Every process of this machine that is ours to see, with its environment."""
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit() and int(folder.name) != os.getpid():
-            # Others' processes cannot be read, and any may end meanwhile; one that ended and waits has none.
-            with contextlib.suppress(OSError):
-                yield int(folder.name), (folder / "environ").read_bytes()
