@@ -15,9 +15,9 @@ from control_plane.plane import ControlPlane
 from control_plane.processes import until
 from deployed import deployed
 from engine.charts import ChartMirror
-from engine.engine import Engine
+from engine.engine import Engine, Running
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(900)]
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "cut_off"
 ROLE, VPC = "aws:iam/role:Role", "aws:ec2/vpc:Vpc"
@@ -72,7 +72,9 @@ def test_what_was_made_when_the_answer_was_lost_is_found_and_made_once(engine: E
 def test_a_run_whose_cloud_does_not_answer_is_interrupted_and_the_next_goes_on(engine: Engine, cloud: Cloud) -> None:
     cloud.fail("create", ROLE, "hang")
     running = engine.start("up", "--skip-preview", "--yes")
-    until(lambda: cloud.calls("create", ROLE), "the cloud does not answer")
+    until(
+        lambda: cloud.calls("create", ROLE) and _noted(running, VPC), "all is done but what the cloud does not answer"
+    )
     os.kill(running.id, signal.SIGINT)
     run = running.wait()
     assert run.code != 0
@@ -82,6 +84,12 @@ def test_a_run_whose_cloud_does_not_answer_is_interrupted_and_the_next_goes_on(e
     assert len(cloud.left()) == 2
     engine.destroy()
     assert cloud.left() == []
+
+
+def _noted(running: Running, kind: str) -> bool:
+    """Whether the engine knows the end of what it did with a resource of this type."""
+    done = [event["resOutputsEvent"]["metadata"]["urn"] for event in running.events() if "resOutputsEvent" in event]
+    return any(f"::{kind}::" in urn for urn in done)
 
 
 @pytest.mark.long
