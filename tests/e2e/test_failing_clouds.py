@@ -82,8 +82,6 @@ def test_a_run_whose_cloud_does_not_answer_is_interrupted_and_the_next_goes_on(e
     engine.up()
     assert strays(engine, cloud) == []
     assert len(cloud.left()) == 2
-    engine.destroy()
-    assert cloud.left() == []
 
 
 def _noted(running: Running, kind: str) -> bool:
@@ -92,7 +90,6 @@ def _noted(running: Running, kind: str) -> bool:
     return any(f"::{kind}::" in urn for urn in done)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("stack", "seed"), [("prod-aws", 0), ("prod-aws", 1), ("dev", 0), ("dev", 1)])
 def test_a_stack_whose_cloud_fails_here_and_there_is_up_and_gone_in_the_end(
     stack: str, seed: int, tmp_path: Path, charts: ChartMirror
