@@ -248,6 +248,7 @@ class Engine:
             "name": own["name"],
             "runtime": {"name": "python", "options": {"virtualenv": sys.prefix}},
             "main": str(program / "__main__.py"),
+            "options": own.get("options", {}),
             "plugins": {"providers": [{"name": name, "path": str(TESTS / "clouds" / name)} for name in clouds]},
         }
         with (self.project / "Pulumi.yaml").open("w") as file:
