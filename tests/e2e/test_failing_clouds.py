@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import random
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from agreement import CLOUDS, disagreements
 from clouds.cloud import Cloud, Thing
-from control_plane.plane import ControlPlane
 from control_plane.processes import until
 from deployed import deployed
 from engine.charts import ChartMirror
@@ -19,26 +17,10 @@ from engine.engine import Engine, Running
 
 pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(900)]
 
-PROGRAM = Path(__file__).parents[1] / "programs" / "cut_off"
 ROLE, VPC = "aws:iam/role:Role", "aws:ec2/vpc:Vpc"
 
 TRIES = 15
 """Runs in which a stack is up, or gone, with a fault or two in each."""
-
-
-@pytest.fixture
-def cloud(tmp_path: Path, plane: ControlPlane) -> Cloud:
-    return Cloud(tmp_path / "cloud", plane.url, plane.certificate_authority)
-
-
-@pytest.fixture
-def engine(tmp_path: Path, plane: ControlPlane, cloud: Cloud) -> Iterator[Engine]:
-    made = Engine(tmp_path / "engine", plane=plane, cloud=cloud, program=PROGRAM)
-    try:
-        yield made
-    finally:
-        made.kill_processes()
-        plane.delete([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "cut-off"}}])
 
 
 def strays(engine: Engine, cloud: Cloud) -> list[Thing]:

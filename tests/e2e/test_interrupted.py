@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,27 +12,11 @@ from control_plane.plane import ControlPlane
 from control_plane.processes import until
 from engine.engine import Engine
 
-pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 
-PROGRAM = Path(__file__).parents[1] / "programs" / "cut_off"
 GPUYARD = Path(sys.executable).with_name("gpuyard")
 ROLE, VPC = "aws:iam/role:Role", "aws:ec2/vpc:Vpc"
 SPACE = "/api/v1/namespaces/cut-off"
-
-
-@pytest.fixture
-def cloud(tmp_path: Path, plane: ControlPlane) -> Cloud:
-    return Cloud(tmp_path / "cloud", plane.url, plane.certificate_authority)
-
-
-@pytest.fixture
-def engine(tmp_path: Path, plane: ControlPlane, cloud: Cloud) -> Iterator[Engine]:
-    made = Engine(tmp_path / "engine", plane=plane, cloud=cloud, program=PROGRAM)
-    try:
-        yield made
-    finally:
-        made.kill_processes()
-        plane.delete([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "cut-off"}}])
 
 
 def cut_off(engine: Engine, cloud: Cloud) -> None:

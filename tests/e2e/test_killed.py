@@ -20,7 +20,7 @@ from engine.charts import ChartMirror
 from engine.engine import Running
 from made import program
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(900)]
 
 GPUYARD = Path(sys.executable).with_name("gpuyard")
 SECONDS = 120
@@ -37,11 +37,7 @@ MADE_AGAIN_WITHOUT_HARM = ("IAMMember", "ServiceIdentity", "DefaultSecurityGroup
 
 @pytest.mark.parametrize(
     ("stack", "seed"),
-    [
-        ("prod-aws", 0),
-        *(pytest.param("prod-aws", seed, marks=pytest.mark.long) for seed in range(1, 6)),
-        *(pytest.param("dev", seed, marks=pytest.mark.long) for seed in range(5)),
-    ],
+    [*(("prod-aws", seed) for seed in range(6)), *(("dev", seed) for seed in range(5))],
 )
 def test_whenever_it_is_killed_what_it_made_is_found_again_and_nothing_is_made_twice(
     stack: str, seed: int, tmp_path: Path, charts: ChartMirror

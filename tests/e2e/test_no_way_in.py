@@ -112,9 +112,8 @@ def test_charts_come_from_a_registry_as_well(tmp_path: Path, plane: ControlPlane
     assert set(engine.preview().changes) == {"create"}
 
 
-@pytest.mark.parametrize(
-    ("stack", "program"), [("prod-aws", "aws"), pytest.param("dev", "gke-gcloud-auth-plugin", marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("stack", "program"), [("prod-aws", "aws"), ("dev", "gke-gcloud-auth-plugin")])
 def test_a_login_that_expires_ends_the_run_after_the_cluster_and_the_next_goes_on(
     stack: str, program: str, tmp_path: Path, charts: ChartMirror
 ) -> None:

@@ -13,7 +13,7 @@ from clouds.package import package
 from engine.engine import ROOT, Engine
 from ruamel.yaml import YAML
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 PROGRAM = ROOT / "tests" / "programs" / "autoscaled"
 

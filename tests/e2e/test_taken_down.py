@@ -14,7 +14,7 @@ from deployed import KEPT, Deployed, deployed
 from engine.charts import ChartMirror
 from made import program
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(600)]
 
 GUESTS = {"groups": ["guests"], "monthly_budget": 0}
 
@@ -68,14 +68,14 @@ def test_data_goes_only_where_somebody_said_so_and_then_nothing_is_left(onprem: 
     assert "kubernetes:core/v1:Namespace::guests" in engine.up().done("delete")
     assert claims(plane) == {"vision", "monitoring"}
 
+    engine.edit(lambda platform: platform.update(protect=False))
+    assert engine.up().done() == {"gpuyard:index:Platform::onprem": "update"}
+
     # Somebody takes KEDA away by hand, and with it the controller that would let go of what the tenant made.
     command = [program("helm"), "uninstall", "keda", "--namespace", "keda"]
     subprocess.run(command, env=os.environ | engine.environment, check=True, capture_output=True, timeout=120)
     assert plane.get(OWN)["metadata"]["deletionTimestamp"]
     plane.patch(OWN, {"metadata": {"finalizers": None}})
-
-    engine.edit(lambda platform: platform.update(protect=False))
-    assert engine.up().done() == {"gpuyard:index:Platform::onprem": "update"}
     assert engine.destroy("--refresh").diagnostics("error") == []
     assert claims(plane) == set()
     left = {name.rpartition("/")[2] for name in onprem.objects() if "apiservices" not in name}
