@@ -5,34 +5,92 @@ The tables are CSV files under data/. Adding a machine is adding a row; each tab
 
 from __future__ import annotations
 
+from gpuyard.catalogue.account_quotas import Quota, quotas, quotas_of
 from gpuyard.catalogue.artifacts import Chart, Image, chart, charts, image, images
 from gpuyard.catalogue.checkpoints import Model, model, models
+from gpuyard.catalogue.collectives import (
+    NetworkLayers,
+    Setting,
+    all_network_layers,
+    nccl,
+    nccl_settings,
+    network_layers,
+)
+from gpuyard.catalogue.compatibility import (
+    ImageRuntime,
+    Verdict,
+    image_runtimes,
+    node_driver,
+    runs_on,
+    runtime_of_image,
+)
 from gpuyard.catalogue.hardware import Accelerator, Machine, accelerator, accelerators, machine, machines
+from gpuyard.catalogue.interconnect import Fabric, fabric, fabrics
+from gpuyard.catalogue.partitioning import Partition, all_partitions, partitions
 from gpuyard.catalogue.places import Region, region, regions
-from gpuyard.catalogue.pricing import Price, price, prices
+from gpuyard.catalogue.pricing import Price, ServicePrice, price, prices, service_price, service_prices
+from gpuyard.catalogue.products import Product, product, products
+from gpuyard.catalogue.security import Floor, floors
+from gpuyard.catalogue.support import EksVersion, eks_version, eks_versions
 from gpuyard.catalogue.tables import Unknown
+from gpuyard.catalogue.topology import Slice, all_slices, slices
 
 __all__ = [
     "Accelerator",
     "Chart",
+    "EksVersion",
+    "Fabric",
+    "Floor",
     "Image",
+    "ImageRuntime",
     "Machine",
     "Model",
+    "NetworkLayers",
+    "Partition",
     "Price",
+    "Product",
+    "Quota",
     "Region",
+    "ServicePrice",
+    "Setting",
+    "Slice",
     "Unknown",
+    "Verdict",
     "accelerator",
     "accelerators",
+    "all_network_layers",
+    "all_partitions",
+    "all_slices",
     "chart",
     "charts",
+    "eks_version",
+    "eks_versions",
+    "fabric",
+    "fabrics",
+    "floors",
     "image",
+    "image_runtimes",
     "images",
     "machine",
     "machines",
     "model",
     "models",
+    "nccl",
+    "nccl_settings",
+    "network_layers",
+    "node_driver",
+    "partitions",
     "price",
     "prices",
+    "product",
+    "products",
+    "quotas",
+    "quotas_of",
     "region",
     "regions",
+    "runs_on",
+    "runtime_of_image",
+    "service_price",
+    "service_prices",
+    "slices",
 ]

@@ -26,13 +26,16 @@ class Machine:
     accelerator: str | None
     """A key of the accelerators; None for a machine that has none."""
     accelerators: int
-    """Accelerators a machine, as its device plugin counts them. A share of an L4 (AWS g6f) counts as one `L4-3`."""
+    """Accelerators a machine, as its device plugin counts them: GPUs, Neuron devices, TPU chips. A share of an L4 (AWS
+    g6f) counts as one `L4-3`."""
     accelerator_memory_mib: int
     """MiB of one accelerator as the cloud reports it; 0 is not known: Compute Engine and on-prem report none."""
     resource: str | None
-    """What pods ask for: nvidia.com/gpu, amd.com/gpu, aws.amazon.com/neuron or qualcomm.com/qaic."""
+    """What pods ask for: nvidia.com/gpu, amd.com/gpu, google.com/tpu, aws.amazon.com/neuron, habana.ai/gaudi or
+    qualcomm.com/qaic."""
     cloud_accelerator: str | None
-    """The accelerator as the cloud labels it: GKE's accelerator type, or Karpenter's instance-gpu-name on AWS."""
+    """The accelerator as the cloud labels it: GKE's accelerator or TPU type; on AWS what Karpenter's label
+    instance-gpu-name says, or instance-accelerator-name."""
     local_disk_gb: int
     """Local NVMe disks that come with the machine, in GB as the cloud counts; those one may add are not counted."""
     network_gbps: float | None

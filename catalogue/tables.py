@@ -40,20 +40,45 @@ def load(pattern: str, parse: Callable[[dict[str, str]], tuple[Key, Row]]) -> Ma
     """
     rows: dict[Key, Row] = {}
     for path in sorted(DATA.glob(pattern)):
-        with path.open(newline="", encoding="utf-8") as file:
-            lines = csv.DictReader(file, strict=True)
-            for columns in lines:
-                place = f"{path.name} line {lines.line_num}"
-                if None in columns or None in columns.values():
-                    raise ValueError(f"{place}: the row has another number of columns than the header")
-                try:
-                    key, row = parse(columns)
-                except (KeyError, ValueError) as error:
-                    raise ValueError(f"{place}: {error}") from error
-                if key in rows:
-                    raise ValueError(f"{place}: {key} has a row already")
-                rows[key] = row
+        _add(rows, path, parse)
     return MappingProxyType(rows)
+
+
+def read(path: Path, parse: Callable[[dict[str, str]], tuple[Key, Row]], columns: Iterable[str]) -> Mapping[Key, Row]:
+    """Every row of one file, which somebody else has written: it must have these columns.
+
+    Raises as `load` does, and OSError for a file that cannot be read.
+    """
+    rows: dict[Key, Row] = {}
+    try:
+        _add(rows, path, parse, columns)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ValueError(f"{path.name} is no CSV file in UTF-8: {error}") from error
+    return MappingProxyType(rows)
+
+
+def _add(
+    rows: dict[Key, Row],
+    path: Path,
+    parse: Callable[[dict[str, str]], tuple[Key, Row]],
+    needed: Iterable[str] = (),
+) -> None:
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = csv.DictReader(file, strict=True)
+        missing = [column for column in needed if column not in (lines.fieldnames or [])]
+        if missing:
+            raise ValueError(f"{path.name} line 1: the columns {', '.join(missing)} are missing")
+        for columns in lines:
+            place = f"{path.name} line {lines.line_num}"
+            if None in columns or None in columns.values():
+                raise ValueError(f"{place}: the row has another number of columns than the header")
+            try:
+                key, row = parse(columns)
+            except (KeyError, ValueError) as error:
+                raise ValueError(f"{place}: {error}") from error
+            if key in rows:
+                raise ValueError(f"{place}: {key} has a row already")
+            rows[key] = row
 
 
 def find(kind: str, table: Mapping[str, Row], name: str) -> Row:

@@ -18,6 +18,8 @@ RESOURCES = {
     "nvidia": "nvidia.com/gpu",
     "amd": "amd.com/gpu",
     "aws": "aws.amazon.com/neuron",
+    "google": "google.com/tpu",
+    "intel": "habana.ai/gaudi",
     "qualcomm": "qualcomm.com/qaic",
 }
 
@@ -66,10 +68,10 @@ def test_every_size_of_an_accelerated_family_of_ec2_is_there() -> None:
 
 
 @pytest.mark.parametrize("machine", AWS, ids=lambda m: m.name)
-def test_only_graviton_families_of_ec2_are_arm(machine: Machine) -> None:
-    # EC2 names a family by its series, its generation and options: a g there is Graviton.
+def test_only_graviton_and_grace_families_of_ec2_are_arm(machine: Machine) -> None:
+    # EC2 names a family by its series, its generation and options: a g there is Graviton. Grace is beside a GB200.
     options = re.sub(r"^[a-z]+[0-9]", "", _family(machine.name))
-    assert (machine.architecture == "arm64") == options.startswith("g")
+    assert (machine.architecture == "arm64") == (options.startswith("g") or machine.accelerator == "GB200")
 
 
 @pytest.mark.parametrize("machine", [m for m in AWS if not m.name.endswith(".metal")], ids=lambda m: m.name)
@@ -82,21 +84,26 @@ def test_the_size_of_an_ec2_machine_tells_its_vcpus(machine: Machine) -> None:
 
 @pytest.mark.parametrize("machine", GCP, ids=lambda m: m.name)
 def test_the_name_of_a_compute_engine_machine_tells_its_size(machine: Machine) -> None:
-    series, kind, size = machine.name.split("-")
-    if kind == "standard":
-        assert machine.vcpus == int(size)
-        assert machine.memory_gib == 4 * machine.vcpus
+    series, kind, size, *option = machine.name.split("-")
+    if size.endswith(("g", "t")):
+        assert machine.accelerators == int(size[:-1])
     else:
-        assert machine.accelerators == int(size.removesuffix("g"))
+        assert (kind, machine.vcpus) == ("standard", int(size))
+        # The others have 4 GiB a vCPU, and G4 a little less.
+        assert machine.memory_gib == (machine.vcpus * 15 // 4 if series == "g4" else 4 * machine.vcpus)
+    assert option in ([], ["nolssd"], ["metal"])
+    assert option != ["nolssd"] or machine.local_disk_gb == 0
     gke = {"a2": {"nvidia-tesla-a100", "nvidia-a100-80gb"}, "a4": {"nvidia-b200"}, "g2": {"nvidia-l4"}}
-    gke["a3"] = {"nvidia-h100-80gb", "nvidia-h100-mega-80gb", "nvidia-h200-141gb"}
+    gke |= {"a3": {"nvidia-h100-80gb", "nvidia-h100-mega-80gb", "nvidia-h200-141gb"}, "g4": {"nvidia-rtx-pro-6000"}}
+    gke |= {"a4x": {"nvidia-gb200", "nvidia-gb300"}, "ct5lp": {"tpu-v5-lite-podslice"}, "ct5p": {"tpu-v5p-slice"}}
+    gke |= {"ct6e": {"tpu-v6e-slice"}, "tpu7x": {"tpu7x"}}
     assert machine.cloud_accelerator in gke.get(series, {None})
     assert machine.boot_disks
     assert set(machine.boot_disks) <= {"pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"}
     assert machine.boot_disks[0] != "pd-standard"
 
 
-@pytest.mark.parametrize("name", ["a3-ultragpu-8g", "a4-highgpu-8g"])
+@pytest.mark.parametrize("name", ["a3-ultragpu-8g", "a4-highgpu-8g", "a4x-highgpu-4g", "a4x-maxgpu-4g-metal"])
 def test_the_newest_google_machines_boot_from_hyperdisk_only_and_are_not_sold_on_demand(name: str) -> None:
     assert catalogue.machine(name).boot_disks == ("hyperdisk-balanced",)
     assert "on_demand" not in catalogue.machine(name).purchase
@@ -111,6 +118,7 @@ def test_small_a3_machines_are_spot_or_flex_start_only(name: str) -> None:
 def test_an_ultraserver_machine_is_never_spot() -> None:
     # docs.aws.amazon.com, EC2 accelerated computing, family summary: Trn2u, Spot support: no.
     assert "spot" not in catalogue.machine("trn2u.48xlarge").purchase
+    assert catalogue.machine("p6e-gb200.36xlarge").purchase == ("capacity_block",)
 
 
 @pytest.mark.parametrize("machine", ONPREM, ids=lambda m: m.name)
@@ -121,13 +129,16 @@ def test_the_name_of_a_generic_machine_tells_its_accelerators(machine: Machine) 
         assert machine.accelerators == int(generic[2])
         assert (machine.accelerator or "").lower().removesuffix(" server").replace(" ", "-") == generic[1]
         assert (machine.vcpus, machine.memory_gib) == (0, 0)
+        # Grace is in every machine with a GB200 or a GB300.
+        assert (machine.architecture == "arm64") == generic[1].startswith("gb")
     else:
         assert machine.name == "onprem-cpu" or machine.name.startswith("dgx-")
 
 
 # Copied by hand from another source than the rows': vCPUs, GiB, accelerator, count, EC2's MiB, NVMe GB, Gb/s.
 # AWS: docs.aws.amazon.com/ec2/latest/instancetypes/ac.html, its performance, network and storage tables.
-# GCP: docs.cloud.google.com/compute/docs/gpus. DGX: nvidia.com data sheets. trn2: AWS Neuron docs.
+# GCP: docs.cloud.google.com/compute/docs/gpus and /tpu/docs/v5p. DGX: nvidia.com data sheets. trn2: AWS Neuron docs.
+# p6e-gb200: aws.amazon.com/ec2/instance-types/p6.
 BY_HAND = {
     "p5.48xlarge": (192, 2048, "H100-80", 8, 80 * 1024, 30400, 3200),
     "p5.4xlarge": (16, 256, "H100-80", 1, 80 * 1024, 3800, 100),
@@ -142,6 +153,7 @@ BY_HAND = {
     "g6f.4xlarge": (16, 64, "L4-12", 1, 11444, 450, 10),
     "g7e.48xlarge": (192, 2048, "RTX PRO 6000 Server", 8, 96 * 1024, 15200, 1600),
     "inf2.24xlarge": (96, 384, "Inferentia2", 6, 32 * 1024, 0, 50),
+    "p6e-gb200.36xlarge": (144, 960, "GB200", 4, 0, 22500, 3200),
     "trn1.32xlarge": (128, 512, "Trainium1", 16, 32 * 1024, 7600, 800),
     "trn2.48xlarge": (192, 2048, "Trainium2", 16, 96 * 1024, 7600, 3200),
     "m7i.2xlarge": (8, 32, None, 0, 0, 0, 3.125),
@@ -150,6 +162,9 @@ BY_HAND = {
     "a3-megagpu-8g": (208, 1872, "H100-80", 8, 0, 6000, 1800),
     "g2-standard-12": (12, 48, "L4", 1, 0, 0, 16),
     "g2-standard-24": (24, 96, "L4", 2, 0, 0, 32),
+    "a4x-highgpu-4g": (140, 884, "GB200", 4, 0, 12000, 2000),
+    "g4-standard-384": (384, 1440, "RTX PRO 6000 Server", 8, 0, 0, 400),
+    "ct5p-hightpu-4t": (208, 448, "TPU v5p", 4, 0, 0, None),
     "dgx-h100": (224, 2048, "H100-80", 8, 0, 30720, 3200),
     "dgx-a100-320": (256, 1024, "A100-40", 8, 0, 15360, 1600),
 }
@@ -200,6 +215,8 @@ def test_a_share_of_an_l4_is_not_counted_as_a_whole_one() -> None:
     shares = {m.accelerator for m in AWS if _family(m.name) in {"g6f", "gr6f"}}
     assert shares == {"L4-3", "L4-6", "L4-12"}
     assert all(catalogue.machine(name).accelerators == 1 for name in ("g6f.large", "g6f.2xlarge", "gr6f.4xlarge"))
+    whole = {m.name for m in GCP if m.accelerator == "RTX PRO 6000 Server"}
+    assert whole == {f"g4-standard-{vcpus}" for vcpus in (48, 96, 192, 384)}
 
 
 def _ec2_instance_types() -> list[str]:

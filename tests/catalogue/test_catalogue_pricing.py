@@ -33,7 +33,14 @@ def test_every_aws_machine_has_its_on_demand_price_but_those_not_sold_so_in_us_e
         for name, machine in catalogue.machines().items()
         if machine.cloud == "aws" and catalogue.price("aws", "us-east-1", name, "on_demand") is None
     }
-    assert without == {"dl2q.24xlarge", "p5e.48xlarge", "trn2.3xlarge", "trn2.48xlarge", "trn2u.48xlarge"}
+    assert without == {
+        "dl2q.24xlarge",
+        "p5e.48xlarge",
+        "p6e-gb200.36xlarge",
+        "trn2.3xlarge",
+        "trn2.48xlarge",
+        "trn2u.48xlarge",
+    }
 
 
 @pytest.mark.parametrize(
