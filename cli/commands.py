@@ -7,8 +7,12 @@ import click
 from gpuyard.cli.adopt import adopt
 from gpuyard.cli.cost import cost
 from gpuyard.cli.explain import explain
+from gpuyard.cli.inventory import inventory
+from gpuyard.cli.machines import machines
 from gpuyard.cli.main import INTERRUPTED
+from gpuyard.cli.prices import prices
 from gpuyard.cli.problems import BAD_INPUT, FailedError, Problem, say
+from gpuyard.cli.quotas import quotas
 from gpuyard.cli.review import review
 from gpuyard.cli.schema import schema
 from gpuyard.review.errors import GateError, InputError
@@ -55,7 +59,7 @@ def gpuyard() -> None:
     """
 
 
-for command in (review, cost, explain, schema, adopt):
+for command in (review, cost, explain, machines, schema, prices, quotas, inventory, adopt):
     gpuyard.add_command(command)
 
 

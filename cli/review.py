@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from gpuyard.cli.output import clear, emit, for_file, for_terminal, write
 from gpuyard.cli.stacks import each_live_stack, each_stack, options
+from gpuyard.review.evaluation.evaluate import Policies
 from gpuyard.review.judge import Review, judge
 from gpuyard.review.live.review import LIVE_SECONDS, live_review
 from gpuyard.review.report.json import to_json
@@ -42,8 +43,22 @@ FILES = ("review.txt", "review.md", "review.json")
     help="Judge what `pulumi preview` of the named STACKs registers, and show what it would create, change, replace "
     f"and delete. Needs the Pulumi CLI and all that a preview needs; --timeout is {LIVE_SECONDS:g} by default.",
 )
+@click.option(
+    "--quotas",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="What the cloud's account may run, as `gpuyard quotas fetch` wrote it; the files of the program's folder "
+    "quotas when left out.",
+)
 def review(
-    stacks: tuple[str, ...], program: Path, date: str, timeout: float | None, format_: str, out: Path | None, live: bool
+    stacks: tuple[str, ...],
+    program: Path,
+    date: str,
+    timeout: float | None,
+    format_: str,
+    out: Path | None,
+    live: bool,
+    quotas: Path | None,
 ) -> int:
     """Review STACKs, or every stack of the program: what would be created, what it costs a month, which quota it
     uses and which rule it breaks. Without --live it needs no engine, cloud account, cluster or login, and decrypts no
@@ -59,10 +74,22 @@ def review(
     """
     if out:
         clear(out, FILES)
+
+    def all_of(found: Policies) -> Policies:
+        return replace(found, quotas=quotas) if quotas else found
+
     if live:
-        outcome = each_live_stack(stacks, program, partial(live_review, date=date, timeout_s=timeout or LIVE_SECONDS))
+        outcome = each_live_stack(
+            stacks,
+            program,
+            lambda project, stack, found, tell: live_review(
+                project, stack, all_of(found), tell, date=date, timeout_s=timeout or LIVE_SECONDS
+            ),
+        )
     else:
-        outcome = each_stack(stacks, program, timeout, lambda recording, found: judge(recording, found, date=date))
+        outcome = each_stack(
+            stacks, program, timeout, lambda recording, found: judge(recording, all_of(found), date=date)
+        )
     reviews = list(outcome.made.values())
     if format_ == "terminal":
         emit(for_terminal(lambda console: _draw(reviews, console)))

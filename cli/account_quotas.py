@@ -1,0 +1,170 @@
+"""Reads what an account of a cloud may run, by the cloud's own command line and the credentials that it has.
+
+The command lines are what whoever asks has installed and is logged in with, by whatever way the house logs in; an SDK
+of ours would be one more thing to log in. Only commands that read are called.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gpuyard import catalogue
+from gpuyard.catalogue.account_quotas import FAMILIES
+from gpuyard.review.errors import InputError
+from gpuyard.review.quotas import FORMAT
+
+SECONDS = 120
+"""A command that answers later is ended: both page through thousands of quotas in less."""
+
+FAMILY_QUOTA = "GPUS-PER-GPU-FAMILY-per-project-region"
+
+LOGINS = {
+    "aws": ("ExpiredToken", "expired", "Unable to locate credentials", "SSO", "InvalidClientTokenId"),
+    "gcloud": ("Reauthentication", "auth login", "invalid_grant", "do not currently have an active account"),
+}
+"""What the command lines say where nobody is logged in, or no longer."""
+
+RIGHTS = {
+    "aws": ("AccessDenied", "UnauthorizedOperation", "not authorized"),
+    "gcloud": ("PERMISSION_DENIED", "Required '", "does not have permission", "required permission"),
+}
+"""What they say where the one who is logged in may not read."""
+
+NEEDED = {
+    "aws": "sts:GetCallerIdentity, servicequotas:ListServiceQuotas and servicequotas:ListAWSDefaultServiceQuotas",
+    "gcloud": "roles/compute.viewer and roles/cloudquotas.viewer",
+}
+
+Json = dict[str, Any]
+
+
+def of_aws(region: str, expected: str | None, day: str) -> Json:
+    """The snapshot of the account that `aws` is logged in to. Raises InputError, also where it is another account."""
+    account = str(_member(_ask("aws", "sts", "get-caller-identity"), "Account", "aws sts get-caller-identity"))
+    if expected not in (None, account):
+        raise InputError(
+            f"--account {expected}: aws is logged in to {account}: log in to {expected}, or name its profile in "
+            "AWS_PROFILE"
+        )
+    values: dict[str, Json] = {}
+    # An account's own quotas are listed only where they differ, or were ever asked about: the defaults come first.
+    for command in ("list-aws-default-service-quotas", "list-service-quotas"):
+        answer = _ask("aws", "service-quotas", command, "--service-code", "ec2", "--region", region)
+        for quota in _member(answer, "Quotas", f"aws service-quotas {command}"):
+            if ("aws", quota.get("QuotaCode")) in catalogue.quotas() and isinstance(quota.get("Value"), int | float):
+                values[quota["QuotaCode"]] = _value("aws", quota["QuotaCode"], quota["Value"], None)
+    return _snapshot("aws", account, region, day, values.values())
+
+
+def of_gcp(project: str, region: str, day: str) -> Json:
+    """The snapshot of a project. Raises InputError."""
+    common = ("--project", project)
+    values: dict[str, Json] = {}
+    for what in (("regions", "describe", region), ("project-info", "describe")):
+        answer = _ask("gcloud", "compute", *what, *common)
+        for quota in _member(answer, "quotas", f"gcloud compute {what[0]} {what[1]}"):
+            if ("gcp", quota.get("metric")) in catalogue.quotas() and isinstance(quota.get("limit"), int | float):
+                values[quota["metric"]] = _value("gcp", quota["metric"], quota["limit"], quota.get("usage"))
+    info = _ask(
+        "gcloud", "beta", "quotas", "info", "describe", FAMILY_QUOTA, "--service=compute.googleapis.com", *common
+    )
+    for code in [code for cloud, code in catalogue.quotas() if cloud == "gcp" and code.startswith(f"{FAMILIES}/")]:
+        limit = family_limit(info.get("dimensionsInfos"), code.removeprefix(f"{FAMILIES}/"), region)
+        if limit is not None:
+            values[code] = _value("gcp", code, limit, None)
+    return _snapshot("gcp", project, region, day, values.values())
+
+
+def family_limit(infos: Any, family: str, region: str) -> int | None:
+    """GPUs of a family that a region allows, by the Cloud Quotas API; None where it says nothing about either.
+
+    A row of both region and family comes before one of the region alone, that before one of the family alone, and that
+    before one of neither. A row without a value is 0, and -1 is no limit.
+    Source: docs.cloud.google.com/docs/quotas/configure-dimensions, and its QuotaInfo.
+    """
+    ranked: list[tuple[int, int]] = []
+    for info in infos if isinstance(infos, list) else []:
+        dimensions = info.get("dimensions") or {}
+        if not {*dimensions} <= {"region", "gpu_family"}:
+            continue
+        if dimensions.get("region", region) != region or dimensions.get("gpu_family", family) != family:
+            continue
+        if "region" not in dimensions and region not in (info.get("applicableLocations") or [region]):
+            continue
+        rank = 2 * ("region" in dimensions) + ("gpu_family" in dimensions)
+        ranked.append((rank, int((info.get("details") or {}).get("value", 0))))
+    return max(ranked)[1] if ranked else None
+
+
+def _snapshot(cloud: str, account: str, region: str, day: str, values: Iterable[Json]) -> Json:
+    quotas = sorted(values, key=lambda value: str(value["code"]))
+    if not quotas:
+        raise InputError(
+            f"--region {region}: the cloud says none of the quotas that count node groups: give a region that it has"
+        )
+    about = {"format": FORMAT, "cloud": cloud, "account": account, "region": region, "fetched": day}
+    return about | {"quotas": quotas}
+
+
+def _value(cloud: str, code: str, limit: float, usage: Any) -> Json:
+    row = catalogue.quotas()[cloud, code]
+    used = usage if isinstance(usage, int | float) and not isinstance(usage, bool) else None
+    return {"code": code, "name": row.name, "value": limit, "unit": row.unit, "usage": used}
+
+
+def _member(answer: Json, key: str, command: str) -> Any:
+    if key not in answer:
+        raise InputError(f"{command} gave an answer without {key}: is it the cloud's own program?")
+    return answer[key]
+
+
+def _ask(program: str, *arguments: str) -> Json:
+    """What a command of a cloud's command line answers, as JSON."""
+    told = " ".join((program, *arguments))
+    found = shutil.which(program)
+    if found is None:
+        raise InputError(f"{program} is not on PATH, and `{told}` reads the quotas: install the cloud's command line")
+    form = ("--output", "json") if program == "aws" else ("--format=json",)
+    quiet = {"AWS_PAGER": "", "CLOUDSDK_CORE_DISABLE_PROMPTS": "1"}
+    try:
+        done = subprocess.run(
+            [found, *arguments, *form],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=False,
+            env=os.environ | quiet,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise InputError(f"`{told}` gave no answer in {SECONDS} s: try again where the cloud can be reached") from error
+    except OSError as error:
+        raise InputError(f"{found}: {error.strerror}: give a {program} that runs") from error
+    if done.returncode:
+        raise InputError(_failure(program, told, done.stderr.decode("utf-8", "replace")))
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError as error:
+        raise InputError(f"`{told}` answered something else than JSON: is it the cloud's own program?") from error
+    if not isinstance(answer, dict):
+        raise InputError(f"`{told}` answered no object: is it the cloud's own program?")
+    return answer
+
+
+def _failure(program: str, told: str, said: str) -> str:
+    last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "it says nothing")
+    if _any(LOGINS[program], said):
+        remedy = "log in again, such as by " + ("`aws sso login`" if program == "aws" else "`gcloud auth login`")
+    elif _any(RIGHTS[program], said):
+        remedy = f"ask for {NEEDED[program]}, which only read"
+    else:
+        remedy = "give an account and a region that it can read"
+    return f"`{told}` fails: {last}: {remedy}"
+
+
+def _any(marks: Sequence[str], said: str) -> bool:
+    return any(mark in said for mark in marks)
