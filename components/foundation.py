@@ -8,15 +8,18 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 import pulumi_gcp as gcp
+import pulumi_kubernetes
 
 from gpuyard.components.cluster import aws as aws_cluster
-from gpuyard.components.cluster import aws_services
+from gpuyard.components.cluster import aws_karpenter, aws_services
 from gpuyard.components.cluster import existing as existing_cluster
 from gpuyard.components.cluster import gcp as gcp_cluster
 from gpuyard.components.cluster import onprem as onprem_cluster
 from gpuyard.components.node_groups import aws as aws_groups
 from gpuyard.components.node_groups import existing as existing_groups
 from gpuyard.components.node_groups import gcp as gcp_groups
+from gpuyard.components.node_groups import gcp_gpudirect
+from gpuyard.components.node_groups import karpenter as karpenter_groups
 from gpuyard.components.node_groups import onprem as onprem_groups
 from gpuyard.components.platform_spec import PlatformSpec
 from gpuyard.components.stack import (
@@ -58,42 +61,93 @@ def _aws(name: str, spec: AwsPlatformSpec, tags: Mapping[str, str], child: pulum
     cloud = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(provider=provider))
     cluster = aws_cluster.Cluster(name, spec.cluster, tags=tags, protect=spec.protect, opts=cloud)
     nodes = pulumi.ResourceOptions.merge(cloud, pulumi.ResourceOptions(depends_on=cluster.ready))
-    system = [
-        aws_groups.NodeGroup(
+    made = {
+        group: aws_groups.NodeGroup(
             group,
             part,
             cluster_name=cluster.cluster_name,
-            node_role_arn=cluster.node_role_arn,
+            node_role_arn=cluster.node_role.arn,
             subnets=cluster.subnets,
             kubernetes_version=spec.cluster.kubernetes,
             tags=tags,
+            default_release=spec.cluster.node_release,
+            security_group=cluster.security_group,
             protect=spec.protect,
             opts=nodes,
         ).group
         for group, part in spec.node_groups.items()
-    ]
-    first = [group for group, part in zip(system, spec.node_groups.values(), strict=True) if hosts_system_pods(part)]
+        if part.scaled_by == "node_group"
+    }
+    first = [made[group] for group, part in spec.node_groups.items() if hosts_system_pods(part)]
     inside = pulumi.ResourceOptions.merge(
         child, pulumi.ResourceOptions(providers=[provider, cluster.kubernetes], depends_on=first)
     )
     addons = aws_services.Addons(
         f"{name}-addons", spec.cluster, cluster_name=cluster.cluster_name, tags=tags, opts=inside
     )
-    aws_services.Autoscaler(
-        f"{name}-autoscaler",
+    if any(spec.node_groups[group].nodes.min < spec.node_groups[group].nodes.max for group in made):
+        aws_services.Autoscaler(
+            f"{name}-autoscaler",
+            spec.cluster,
+            cluster_name=cluster.cluster_name,
+            artifacts=spec.artifacts,
+            tags=tags,
+            opts=inside,
+        )
+    if len(made) < len(spec.node_groups):
+        after = pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=[addons]))
+        _karpenter(name, spec, cluster, tags, after)
+    return Foundation(cluster.kubernetes, [*first, addons])
+
+
+def _karpenter(
+    name: str,
+    spec: AwsPlatformSpec,
+    cluster: aws_cluster.Cluster,
+    tags: Mapping[str, str],
+    inside: pulumi.ResourceOptions,
+) -> None:
+    nodes = sum(group.nodes.min for group in spec.node_groups.values() if hosts_system_pods(group))
+    karpenter = aws_karpenter.Karpenter(
+        f"{name}-karpenter",
         spec.cluster,
         cluster_name=cluster.cluster_name,
+        node_role=cluster.node_role,
+        replicas=min(nodes, aws_karpenter.REPLICAS),
         artifacts=spec.artifacts,
         tags=tags,
         opts=inside,
     )
-    return Foundation(cluster.kubernetes, [*first, addons])
+    after = pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=karpenter.ready))
+    for group, part in spec.node_groups.items():
+        if part.scaled_by == "karpenter":
+            karpenter_groups.NodeGroup(
+                group,
+                part,
+                subnets=cluster.subnets,
+                security_group=cluster.security_group,
+                instance_profile=karpenter.instance_profile,
+                tags=tags,
+                default_release=spec.cluster.node_release,
+                protect=spec.protect,
+                opts=after,
+            )
 
 
 def _gcp(name: str, spec: GcpPlatformSpec, tags: Mapping[str, str], child: pulumi.ResourceOptions) -> Foundation:
     provider = gcp.Provider(name, project=spec.cluster.project, region=spec.cluster.region, opts=child)
     cloud = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(provider=provider))
-    cluster = gcp_cluster.Cluster(name, spec.cluster, groups=people(spec), tags=tags, protect=spec.protect, opts=cloud)
+    groups = spec.node_groups.values()
+    cluster = gcp_cluster.Cluster(
+        name,
+        spec.cluster,
+        groups=people(spec),
+        tags=tags,
+        multi_networking=any(gcp_gpudirect.own_networks(group.machine, group.interconnect) for group in groups),
+        protect=spec.protect,
+        opts=cloud,
+    )
+    inside = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(providers=[provider, cluster.kubernetes]))
     pools: list[pulumi.Resource] = []
     # GKE taints a GPU pool by itself only beside a pool without GPUs, and its own pods need one: that one comes first.
     for group, part in sorted(spec.node_groups.items(), key=lambda item: not hosts_system_pods(item[1])):
@@ -106,20 +160,36 @@ def _gcp(name: str, spec: GcpPlatformSpec, tags: Mapping[str, str], child: pulum
             zones=cluster.zones,
             service_account=cluster.service_account,
             tags=tags,
+            project=spec.cluster.project,
             protect=spec.protect,
-            opts=pulumi.ResourceOptions.merge(cloud, pulumi.ResourceOptions(depends_on=after)),
+            opts=pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=after)),
         )
         if hosts_system_pods(part):
-            pools.append(made.pool)
+            pools += made.pools
     return Foundation(cluster.kubernetes, pools)
 
 
 def _onprem(name: str, spec: OnPremPlatformSpec, child: pulumi.ResourceOptions) -> Foundation:
     cluster = onprem_cluster.Cluster(name, spec.cluster, protect=spec.protect, opts=child)
     inside = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(provider=cluster.kubernetes))
+    management = _management(name, spec, child) or cluster.kubernetes
     for group, part in spec.node_groups.items():
-        onprem_groups.NodeGroup(group, part, opts=inside)
+        onprem_groups.NodeGroup(group, part, management=management, protect=spec.protect, opts=inside)
     return Foundation(cluster.kubernetes, [])
+
+
+def _management(
+    name: str, spec: OnPremPlatformSpec, child: pulumi.ResourceOptions
+) -> pulumi_kubernetes.Provider | None:
+    """The way into the cluster that makes the nodes of this one; None where it is this one, or nobody makes any."""
+    contexts = {group.managed_by.management_context for group in spec.node_groups.values() if group.managed_by}
+    context = next(iter(contexts), None)
+    if context in (None, spec.cluster.context):
+        return None
+    way = spec.cluster.model_copy(update={"context": context, "was": None})
+    inputs = existing_cluster.provider_inputs(f"{name}-management", way)
+    opts = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(protect=spec.protect))
+    return pulumi_kubernetes.Provider(f"{name}-management", **inputs, opts=opts)
 
 
 def _existing(name: str, spec: ExistingPlatformSpec, child: pulumi.ResourceOptions) -> Foundation:

@@ -8,7 +8,9 @@ from typing import Any
 import pulumi
 
 from gpuyard.components import foundation
-from gpuyard.components.accelerators import nvidia
+from gpuyard.components.accelerators.efa_plugin import EfaPlugin
+from gpuyard.components.accelerators.families import AcceleratorSoftware
+from gpuyard.components.accelerators.network_operator import NetworkOperator
 from gpuyard.components.accelerators.nvidia import NvidiaSoftware
 from gpuyard.components.monitoring.monitoring import Monitoring
 from gpuyard.components.platform_spec import ManagedPlatformSpec, PlatformSpec
@@ -69,15 +71,20 @@ def labels(spec: PlatformSpec) -> dict[str, str]:
 def _shared_software(
     spec: ManagedPlatformSpec, ready: Sequence[pulumi.Resource], inside: pulumi.ResourceOptions
 ) -> list[pulumi.Resource]:
-    """Monitoring, KEDA and NVIDIA's software, as far as the platform needs them; returns what tenants and endpoints
-    wait for, and must be gone before."""
+    """Monitoring, KEDA, and the software of accelerators and of their networks, as far as the platform needs them;
+    returns what tenants and endpoints wait for, and must be gone before."""
     common: dict[str, Any] = {"artifacts": spec.artifacts, "needs": ready, "opts": inside}
     monitoring = Monitoring("monitoring", spec.monitoring, protect=spec.protect, **common) if spec.monitoring else None
-    if images := spec.nvidia_images():
-        # The software finds the nodes of a group by their label.
-        labelled = {spec.node_groups[group].known_as(group): image for group, image in images.items()}
-        software = nvidia.decide(spec.cluster.cloud, labelled)
-        NvidiaSoftware("nvidia", software, monitors=monitoring.release if monitoring else None, **common)
+    cards = spec.infiniband()
+    release = monitoring.release if monitoring else None
+    if software := spec.nvidia_software():
+        NvidiaSoftware("nvidia", software, monitors=release, **common)
+    for family, there in spec.families():
+        AcceleratorSoftware(family, there, monitors=release, **common)
+    if groups := spec.with_efa():
+        EfaPlugin("efa", groups, **common)
+    if cards:
+        NetworkOperator("network-operator", cards, **common)
     if monitoring is None:
         return []
     # Whether or not this stack has an endpoint that scales: tenants and their own stacks may, and would lose theirs.

@@ -10,16 +10,22 @@ from pydantic import Field, model_validator
 
 from gpuyard import catalogue
 from gpuyard.components import renaming
-from gpuyard.components.accelerators import nvidia
+from gpuyard.components.accelerators import FAMILIES, nvidia
+from gpuyard.components.accelerators.families import Family, FamilySpec, decide
+from gpuyard.components.accelerators.network_operator import Infiniband
+from gpuyard.components.accelerators.nvidia_driver import DriverSpec
 from gpuyard.components.artifacts import ArtifactsSpec
 from gpuyard.components.monitoring import monitoring as metrics
 from gpuyard.components.node_groups import base
+from gpuyard.components.node_groups.offers import Offer, offers, part_name
 from gpuyard.components.scheduling import kueue
 from gpuyard.components.scheduling.groups import AcceleratorGroup, class_name
 from gpuyard.components.scheduling.kueue import Queued
+from gpuyard.components.serving import compatibility
 from gpuyard.components.serving import placement as serving
 from gpuyard.components.serving.spec import EndpointSpec
 from gpuyard.components.spec import LabelValue, Name, Spec
+from gpuyard.components.tenancy import divided
 from gpuyard.components.tenancy import tenant as tenancy
 
 NVIDIA = "nvidia.com/gpu"
@@ -67,6 +73,25 @@ class PlatformSpec(Spec):
     def most_nodes(self, group: str) -> int:
         """Nodes that a group can have."""
 
+    def offers(self, group: str) -> tuple[Offer, ...]:
+        """What a node of a group offers."""
+        return offers(self.machine(group), self.node_groups[group].partition)
+
+    def part(self, name: str) -> tuple[str, Offer | None]:
+        """The node group that tenants and endpoints mean by a name, and what they take of it: its slices of one profile
+        in the case of <group>/<profile>. None where the group does not offer that."""
+        group, _, profile = name.partition("/")
+        found = (offer for offer in self.offers(group) if (offer.part or "") == profile)
+        return group, next(found, None)
+
+    def parts(self) -> dict[str, tuple[str, Offer | None]]:
+        """All names that `part` understands; a group without accelerators is one too."""
+        return {
+            name: self.part(name)
+            for group in self.node_groups
+            for name in [f"{group}/{offer.part}" if offer.part else group for offer in self.offers(group)] or [group]
+        }
+
     def selector(self, group: str) -> dict[str, str]:
         """Labels by which a pod finds a node of a group."""
         return base.node_labels(self.node_groups[group].known_as(group), {})
@@ -75,31 +100,59 @@ class PlatformSpec(Spec):
         """Taints of a group's nodes, as far as they are known, beside the one that keeps pods off accelerators."""
         return ()
 
+    def tolerated(self, group: str) -> Sequence[str]:
+        """Keys of taints that jobs of a group tolerate without saying so, beside the one of its accelerators."""
+        return ()
+
+    def provisioning(self, group: str) -> Mapping[str, str] | None:
+        """Parameters by which Kueue asks for a job's nodes; None where the scaler adds them one by one."""
+        return None
+
     @abstractmethod
-    def priority_class(self, group: str) -> str | None:
+    def priority_class(self, part: str) -> str | None:
         """PriorityClass by which the cluster's quotas tell a group from others; None where they do not."""
+
+    def levels(self, group: str) -> Sequence[str]:
+        """Labels of a group's nodes that say how near they are to each other, the farthest level first; none where jobs
+        do not choose by it."""
+        return ()
+
+    def settings(self, group: str) -> Mapping[str, str]:
+        """Environment variables of a pod that talks over the fast network of a group's nodes."""
+        return {}
 
     def machine(self, group: str) -> catalogue.Machine:
         """The machine of a group."""
         return catalogue.machine(self.node_groups[group].machine)
 
-    def accelerators(self, group: str) -> int:
-        """Accelerators that a group ever has."""
-        return self.most_nodes(group) * self.machine(group).accelerators
+    def accelerators(self, part: str) -> int:
+        """What a group ever has of what it offers: accelerators, or parts of them."""
+        group, offer = self.part(part)
+        return self.most_nodes(group) * offer.a_node if offer else 0
+
+    def known_as(self, part: str) -> str:
+        """The name by which the cluster knows a group, or its slices of one profile."""
+        group, offer = self.part(part)
+        return part_name(self.node_groups[group].known_as(group), offer)
 
     def accelerator_groups(self) -> dict[str, AcceleratorGroup]:
-        """Every group with accelerators, as quotas and queues see it, by its key."""
-        machines = {group: self.machine(group) for group in self.node_groups}
+        """Every group with accelerators, as quotas and queues see it, by its key; where it has slices of several
+        profiles, each of them."""
         return {
-            group: AcceleratorGroup(
-                name=self.node_groups[group].known_as(group),
-                resource=machine.resource,
-                accelerators=self.accelerators(group),
+            part: AcceleratorGroup(
+                name=self.known_as(part),
+                resource=offer.resource,
+                accelerators=self.accelerators(part),
                 selector=self.selector(group),
                 taints=self.taints(group),
+                taint=offer.taint,
+                tolerated=self.tolerated(group),
+                provisioning=self.provisioning(group),
+                levels=self.levels(group),
+                settings=self.settings(group),
             )
-            for group, machine in machines.items()
-            if machine.resource
+            for part, (group, offer) in self.parts().items()
+            if offer
         }
 
     def served(self, tenant: str, group: str) -> int:
@@ -128,36 +181,50 @@ class PlatformSpec(Spec):
         shares = [tenant.accelerators[group].most for tenant in self.tenants.values() if group in tenant.accelerators]
         return min(sum(shares), self.accelerators(group))
 
-    def placement(self, group: str, tenant: str) -> serving.Placement:
+    def placement(self, part: str, tenant: str) -> serving.Placement:
         """A group, as an endpoint of a tenant sees it."""
+        group, offer = self.part(part)
         return serving.Placement(
-            group=group,
+            group=part,
             namespace=self.tenants[tenant].known_as(tenant),
             machine=self.machine(group),
             nodes=self.most_nodes(group),
             selector=self.selector(group),
+            offer=offer,
             region=self.region,
             prometheus=self.prometheus,
-            spare=self.spare(tenant, group),
-            promised=self.promised(group),
-            priority_class=self.priority_class(group),
+            spare=self.spare(tenant, part),
+            promised=self.promised(part),
+            priority_class=self.priority_class(part),
             taints=self.taints(group),
+            driver=self.driver(group),
         )
 
+    def driver(self, group: str) -> str | None:
+        """NVIDIA's driver on the nodes of a group, by version or branch; None where it is not known."""
+        return None
+
     def _cluster_problems(self) -> Iterator[str]:
-        yield from ()
+        for group in self.node_groups:
+            if refusal := compatibility.group_problem(self.machine(group), self.driver(group)):
+                yield f"node_groups.{group}: {refusal}"
 
     def _tenant_problems(self) -> list[str]:
-        served = {(tenant, group): self.served(tenant, group) for tenant in self.tenants for group in self.node_groups}
-        return tenancy.problems(self.tenants, {group: self.accelerators(group) for group in self.node_groups}, served)
+        there = {part: self.accelerators(part) for part in self.parts()}
+        served = {(tenant, part): self.served(tenant, part) for tenant in self.tenants for part in there}
+        return [
+            *tenancy.problems(self.tenants, there, served),
+            *divided.problems(self.node_groups, self.tenants, self.endpoints),
+        ]
 
     def _endpoint_problems(self) -> Iterator[str]:
         taken: dict[tuple[str, str], int] = {}
+        there = self.parts()
         for name, endpoint in self.endpoints.items():
             if endpoint.tenant not in self.tenants:
                 yield f"endpoints.{name}.tenant: there is no tenant {endpoint.tenant}: {_choices(self.tenants)}"
-            elif endpoint.on not in self.node_groups:
-                yield f"endpoints.{name}.on: there is no node group {endpoint.on}: {_choices(self.node_groups)}"
+            elif endpoint.on not in there:
+                yield f"endpoints.{name}.on: there is no node group {endpoint.on}: {_choices(there)}"
             elif problems := serving.problems(name, endpoint, self.placement(endpoint.on, endpoint.tenant)):
                 yield from problems
             else:
@@ -192,9 +259,9 @@ class ManagedPlatformSpec(PlatformSpec):
         """Address of the Prometheus that measures the cluster."""
         return PROMETHEUS if self.monitoring else None
 
-    def priority_class(self, group: str) -> str:
+    def priority_class(self, part: str) -> str:
         """PriorityClass by which the cluster's quotas tell a group from others."""
-        return class_name(self.node_groups[group].known_as(group))
+        return class_name(self.known_as(part))
 
     def kept(self, tenant: str, group: str) -> int:
         """Accelerators of a group that are kept for the endpoints of a tenant: the most that they take, and those of
@@ -208,8 +275,7 @@ class ManagedPlatformSpec(PlatformSpec):
         """What the jobs of each tenant may hold, by the names that the cluster knows tenants and groups by."""
         return {
             tenant.known_as(name): {
-                self.node_groups[group].known_as(group): share.queued(self.kept(name, group))
-                for group, share in tenant.accelerators.items()
+                self.known_as(part): share.queued(self.kept(name, part)) for part, share in tenant.accelerators.items()
             }
             for name, tenant in self.tenants.items()
         }
@@ -225,18 +291,53 @@ class ManagedPlatformSpec(PlatformSpec):
         share = self.tenants[tenant].accelerators.get(group)
         return max(share.quota, self.kept(tenant, group)) if share else 0
 
-    def nvidia_images(self) -> dict[str, str]:
-        """Node image of every group with NVIDIA GPUs: by it one knows what software the nodes bring."""
-        return {group: self.image(group) for group in self.node_groups if self.machine(group).resource == NVIDIA}
+    def with_efa(self) -> list[str]:
+        """Names by which the cluster knows the groups with EFA."""
+        return []
+
+    def infiniband(self) -> Infiniband | None:
+        """What NVIDIA's network operator is told; None where no group has InfiniBand."""
+        return None
+
+    def installed_drivers(self) -> dict[str, DriverSpec]:
+        """Drivers that the GPU Operator brings, by the name that the cluster knows a group by."""
+        return {}
+
+    def images(self, resource: str) -> dict[str, str]:
+        """Node image of every group with accelerators of one family: by it one knows what software the nodes bring."""
+        return {group: self.image(group) for group in self.node_groups if self.machine(group).resource == resource}
+
+    def nvidia_software(self) -> nvidia.NvidiaSpec | None:
+        """NVIDIA's software, which finds the nodes of a group by their label. Raises ValueError where it cannot be."""
+        images = self.images(NVIDIA)
+        if not images:
+            return None
+        names = {group: self.node_groups[group].known_as(group) for group in images}
+        parts = {names[group]: part for group in images if (part := self.node_groups[group].partition)}
+        named = {names[group]: image for group, image in images.items()}
+        return nvidia.decide(self.cluster.cloud, named, parts, self.installed_drivers())
+
+    def families(self) -> list[tuple[Family, FamilySpec]]:
+        """The other families of accelerators that the cluster has, with how to find their nodes."""
+        found = []
+        for family in FAMILIES:
+            groups = {
+                self.node_groups[group].known_as(group): self.selector(group) for group in self.images(family.resource)
+            }
+            if groups:
+                found.append((family, FamilySpec(groups=groups)))
+        return found
 
     @abstractmethod
     def image(self, group: str) -> str:
         """Node image of a group."""
 
     def _cluster_problems(self) -> Iterator[str]:
+        yield from super()._cluster_problems()
         try:
-            if images := self.nvidia_images():
-                nvidia.decide(self.cluster.cloud, images)
+            self.nvidia_software()
+            for family in FAMILIES:
+                decide(family, self.cluster.cloud, self.images(family.resource))
         except ValueError as error:
             yield f"node_groups: {error}"
         yield from kueue.problems(self.accelerator_groups())

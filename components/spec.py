@@ -25,6 +25,15 @@ Name = Annotated[
 ]
 """A map key that becomes a Kubernetes name: at most 40 lower-case letters, digits and dashes, a letter first."""
 
+PartName = Annotated[
+    str,
+    pattern(
+        r"^[a-z]([-a-z0-9]{0,38}[a-z0-9])?(/[1-9]g\.[1-9][0-9]{0,2}gb([+-][a-z.]{1,8})?)?$",
+        "the key of a node group, or, of one that has slices of several MIG profiles, <group>/1g.10gb",
+    ),
+]
+"""A node group; of one with slices of several MIG profiles, one of these: slices/1g.10gb."""
+
 LabelKey = Annotated[
     str, Field(pattern=r"^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$")
 ]
@@ -35,6 +44,12 @@ LabelValue = Annotated[str, Field(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A
 
 Quantity = Annotated[str, pattern(r"^[1-9][0-9]*(Mi|Gi|Ti)$", "an amount such as 200Gi")]
 """An amount of bytes in the binary units of Kubernetes, such as 200Gi."""
+
+SECONDS = {"m": 60, "h": 3600, "d": 24 * 3600}
+"""Seconds of the units that a Duration has."""
+
+Duration = Annotated[str, pattern(r"^[1-9][0-9]{0,5}(m|h|d)$", "a time such as 90m, 12h or 7d")]
+"""A time in minutes, hours or days."""
 
 GIB = 2**30
 """Bytes of a GiB."""
@@ -94,6 +109,11 @@ class SecretKey(Spec):
 def in_bytes(quantity: Quantity) -> int:
     """Bytes of an amount such as 15Gi."""
     return int(quantity[:-2]) * UNITS[quantity[-2:]]
+
+
+def in_seconds(duration: Duration) -> int:
+    """Seconds of a time such as 12h."""
+    return int(duration[:-1]) * SECONDS[duration[-1]]
 
 
 def in_gib(quantity: Quantity) -> int:

@@ -7,12 +7,16 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, Self
 
 import pulumi
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from gpuyard.components import namespace
+from gpuyard.components.accelerators import nvidia_driver
+from gpuyard.components.accelerators.nvidia_dividing import dividing_values
 from gpuyard.components.accelerators.nvidia_values import exporter_values, operator_values
 from gpuyard.components.artifacts import ArtifactsSpec, release_inputs
 from gpuyard.components.kubernetes import declare_all, release
+from gpuyard.components.node_groups.base import node_labels
+from gpuyard.components.node_groups.partition import Divided, Mig, Mps, Partition, TimeSlicing
 from gpuyard.components.spec import Manifest, Name, Spec
 
 NAMESPACE = "gpu-operator"
@@ -39,6 +43,10 @@ class NvidiaSpec(Spec):
 
     groups: dict[Name, NodeSoftware] = Field(min_length=1)
     """Node groups with NVIDIA GPUs."""
+    partitions: dict[Name, Partition] = Field(default_factory=dict)
+    """Those whose GPUs are divided, and how."""
+    drivers: dict[Name, nvidia_driver.DriverSpec] = Field(default_factory=dict)
+    """The driver of each group whose driver the GPU Operator brings."""
 
     @model_validator(mode="after")
     def _one_operator(self) -> Self:
@@ -47,7 +55,26 @@ class NvidiaSpec(Spec):
                 f"the GPU Operator would run groups {', '.join(self.operated)} in different ways, and a cluster has "
                 "one: give these groups one node image"
             )
+        strategies = {group: part.mixed for group, part in self.sliced.items()}
+        if len(set(strategies.values())) > 1:
+            single = ", ".join(group for group, mixed in strategies.items() if not mixed)
+            raise ValueError(
+                f"the GPU Operator has one strategy for slices, and groups {', '.join(strategies)} would have two: "
+                f"give {single} partition.strategy mixed, by which pods ask for nvidia.com/mig-<profile>"
+            )
         return self
+
+    @property
+    def sliced(self) -> dict[str, Mig]:
+        """Groups whose GPUs the GPU Operator cuts."""
+        parts = {group: part for group, part in self.partitions.items() if group in self.operated}
+        return {group: part for group, part in parts.items() if isinstance(part, Mig)}
+
+    @property
+    def shared(self) -> dict[str, Mps | TimeSlicing]:
+        """Groups whose GPUs the GPU Operator's device plugin shares out."""
+        parts = {group: part for group, part in self.partitions.items() if group in self.operated}
+        return {group: part for group, part in parts.items() if not isinstance(part, Mig)}
 
     @property
     def operated(self) -> list[str]:
@@ -92,26 +119,48 @@ class NvidiaSoftware(pulumi.ComponentResource):
         needs: Sequence[pulumi.Resource] = (),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`monitors` is the release that brings the ServiceMonitor kind; without it no monitor is made. `needs` are
-        the nodes that the operator itself runs on."""
+        """`monitors` is the release that brings the ServiceMonitor kind; without it no monitor is made. `needs` are the
+        nodes that the operator itself runs on."""
         super().__init__("gpuyard:index:NvidiaSoftware", name, spec.model_dump(mode="json"), opts)
         [space] = declare_all(name, [namespace.privileged(NAMESPACE)], pulumi.ResourceOptions(parent=self))
         quotas = declare_all(name, critical_pods(spec), pulumi.ResourceOptions(parent=self, depends_on=[space]))
         # Pods of the releases are refused before the quota is there, and monitors before their kind is.
         first = [space, *quotas, *([monitors] if monitors else []), *needs]
         ready = pulumi.ResourceOptions(parent=self, depends_on=first)
-        for chart, values in charts(spec, artifacts, monitored=monitors is not None).items():
+        releases = [
             release(f"{name}-{chart}", release_inputs(chart, NAMESPACE, values, artifacts, awaited=False), ready)
+            for chart, values in charts(spec, artifacts, monitored=monitors is not None).items()
+        ]
+        # Drivers need the chart that brings their kind, and the operator that ends them.
+        after = pulumi.ResourceOptions.merge(ready, pulumi.ResourceOptions(depends_on=releases))
+        declare_all(name, drivers(spec, artifacts), after)
         self.register_outputs({})
 
 
-def decide(cloud: str, images: Mapping[str, str]) -> NvidiaSpec:
-    """Who owns what, from the node image of each NVIDIA node group.
+def decide(
+    cloud: str,
+    images: Mapping[str, str],
+    partitions: Mapping[str, Divided] | None = None,
+    installed: Mapping[str, nvidia_driver.DriverSpec] | None = None,
+) -> NvidiaSpec:
+    """Who owns what, from the node image of each NVIDIA node group, and how the GPUs of some are divided.
 
-    An image is the amiType of EKS, the image type of GKE, or, on-prem, who brings the driver: host or operator.
-    Raises ValueError for an image that is not known to carry what an NVIDIA node needs.
+    An image is the amiType of EKS, the image type of GKE, or, on-prem, who brings the driver: host or operator. In the
+    case of the operator `installed` says which driver each group gets; one that it lacks gets the chart's.
+    Raises ValueError for an image that is not known to carry what an NVIDIA node needs, and for groups that one
+    operator cannot serve.
     """
-    return NvidiaSpec(groups={group: _software(cloud, group, image) for group, image in images.items()})
+    groups = {group: _software(cloud, group, image) for group, image in images.items()}
+    drivers = {
+        group: (installed or {}).get(group)
+        or nvidia_driver.DriverSpec(version=nvidia_driver.chart_version(), selector=node_labels(group, {}))
+        for group, software in groups.items()
+        if software.driver == "operator"
+    }
+    try:
+        return NvidiaSpec(groups=groups, partitions=dict(partitions or {}), drivers=drivers)
+    except ValidationError as error:
+        raise ValueError("; ".join(str(each["ctx"]["error"]) for each in error.errors())) from None
 
 
 def _software(cloud: str, group: str, image: str) -> NodeSoftware:
@@ -136,13 +185,18 @@ def charts(spec: NvidiaSpec, artifacts: ArtifactsSpec, *, monitored: bool) -> di
             toolkit=software.toolkit == "operator",
             images=artifacts.images,
             monitored=monitored,
-        )
+        ) | dividing_values(spec.sliced.values(), spec.shared.values(), software.driver, artifacts.images)
     if spec.built_in:
         on_gke = any(spec.groups[group].driver == "cloud" for group in spec.built_in)
         needed["dcgm-exporter"] = exporter_values(
             spec.built_in, on_gke=on_gke, images=artifacts.images, monitored=monitored
         )
     return needed
+
+
+def drivers(spec: NvidiaSpec, artifacts: ArtifactsSpec) -> list[Manifest]:
+    """The drivers that the GPU Operator brings, an object a node group."""
+    return [nvidia_driver.nvidia_driver(group, driver, artifacts) for group, driver in spec.drivers.items()]
 
 
 def critical_pods(spec: NvidiaSpec) -> list[Manifest]:

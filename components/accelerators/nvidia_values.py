@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gpuyard import catalogue
+from gpuyard.components.accelerators import nvidia_driver
 from gpuyard.components.node_groups.base import GROUP_LABEL
 
 TOLERATIONS = [{"operator": "Exists"}]
@@ -38,14 +40,14 @@ def operator_values(*, driver: bool, toolkit: bool, images: str | None, monitore
     `images` is a registry that mirrors the upstream ones, `monitored` whether the ServiceMonitor kind is there.
     """
     values: dict[str, Any] = {
-        "driver": {"enabled": driver},
+        "driver": nvidia_driver.values() if driver else {"enabled": False},
         "toolkit": {"enabled": toolkit},
         "devicePlugin": {"enabled": True},
         "gfd": {"enabled": True},
         "dcgmExporter": {"enabled": True, "serviceMonitor": _monitor(monitored)},
         # Devices come by CDI, which the toolkit's escapes CVE-2024-0132 and CVE-2025-23359 do not reach.
         "cdi": {"enabled": True},
-        # Nothing here partitions a GPU or computes confidentially: two privileged DaemonSets less.
+        # Two privileged DaemonSets less. Groups whose GPUs are cut turn the first on.
         "migManager": {"enabled": False},
         "ccManager": {"enabled": False},
         "daemonsets": {"tolerations": TOLERATIONS},
@@ -56,6 +58,8 @@ def operator_values(*, driver: bool, toolkit: bool, images: str | None, monitore
         # Or any pod could name GPUs in its environment and get them without asking the scheduler.
         refusal = {"name": "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED", "value": "false"}
         values["toolkit"]["env"] = [refusal]
+        # What the catalogue's floors are held against, whatever the chart's own is.
+        values["toolkit"]["version"] = catalogue.image("nvidia-container-toolkit").tag
     if images:
         for part, path in REPOSITORIES.items():
             values.setdefault(part, {})["repository"] = f"{images}/{path}"

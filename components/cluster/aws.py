@@ -15,8 +15,9 @@ from pydantic import Field, model_validator
 
 from gpuyard.components.aws import AccountId, Region, RoleArn, region_of
 from gpuyard.components.cluster.aws_addons import BEFORE_NODES, AddonName, AddonVersion, Home, declare_addons
-from gpuyard.components.cluster.aws_iam import CLUSTER_POLICIES, NODE_POLICIES, declare_role, service_trust
+from gpuyard.components.cluster.aws_iam import CLUSTER_POLICIES, NODE_POLICIES, Role, declare_role, service_trust
 from gpuyard.components.cluster.aws_network import NetworkSpec, attach, parse_cidr
+from gpuyard.components.node_groups.aws_upgrade import Al2023Release
 from gpuyard.components.spec import Cidr, Spec
 
 Version = Literal["1.34", "1.35", "1.36"]
@@ -93,6 +94,9 @@ class ClusterSpec(Spec):
     """Region of everything here."""
     kubernetes: Version
     """Minor version of Kubernetes, in quotes."""
+    node_release: Al2023Release | None = None
+    """Release of EKS's image of AL2023, with kubelet and NVIDIA's driver, of every node group that does not say its
+    own: "1.35.0-20260714". Left out, a managed node group gets the latest when it is made or changes its version."""
     network: NetworkSpec
     """A VPC of its own, {cidr, zones}, or private subnets that exist, {subnets: {zone: id}}."""
     api: ApiSpec | None = None
@@ -121,10 +125,12 @@ class Cluster(pulumi.ComponentResource):
 
     cluster_name: pulumi.Output[str]
     """How EKS calls the cluster; node groups and add-ons name it."""
-    node_role_arn: pulumi.Output[str]
+    node_role: Role
     """The role that nodes take."""
     subnets: Mapping[str, Any]
     """Zone to private subnet, for node groups; the ids may be Outputs."""
+    security_group: pulumi.Output[str]
+    """The group that EKS makes for the cluster, and puts its nodes in: all that is in it reaches all else in it."""
     ready: Sequence[pulumi.Resource]
     """What nodes need to become ready, and to leave in order."""
     kubernetes: pulumi.ProviderResource
@@ -152,7 +158,8 @@ class Cluster(pulumi.ComponentResource):
         home = Home(spec.account, spec.region, control_plane.name, spec.addons)
         addons = declare_addons(name, BEFORE_NODES, home=home, tags=tags, opts=child)
         access = _declare_access(name, spec, control_plane.name, tags, child)
-        self.cluster_name, self.node_role_arn, self.subnets = control_plane.name, node.arn, network.subnets
+        self.cluster_name, self.node_role, self.subnets = control_plane.name, node, network.subnets
+        self.security_group = control_plane.vpc_config.apply(lambda network: network.cluster_security_group_id)
         self.ready = [*network.ready, *node.permissions, *addons]
         self.kubernetes = _provider(name, spec, control_plane, access, kept)
         self.register_outputs({"cluster_name": control_plane.name, "endpoint": control_plane.endpoint})

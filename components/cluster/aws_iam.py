@@ -23,6 +23,7 @@ metadata service. The VPC CNI is such a pod too, so AmazonEKS_CNI_Policy is not 
 class Role:
     """A role and what it may do."""
 
+    name: Any
     arn: Any
     permissions: Sequence[pulumi.Resource]
     """To depend on: AWS lets a role be used before its permissions are there."""
@@ -47,7 +48,7 @@ def declare_role(
     ]
     if inline is not None:
         permissions.append(aws.iam.RolePolicy(name, role=role.id, policy=json.dumps(inline), opts=opts))
-    return Role(role.arn, permissions)
+    return Role(role.name, role.arn, permissions)
 
 
 def document(*statements: Mapping[str, Any]) -> dict[str, Any]:

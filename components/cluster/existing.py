@@ -26,6 +26,9 @@ class KubeconfigSpec(Spec):
     """The context's first name, where the same cluster goes by another one now: nothing is made anew."""
     kubernetes: KubernetesVersion
     """Minor version that the cluster runs."""
+    driver_version: Annotated[str, Field(pattern=r"^[1-9][0-9]{2}(\.[0-9]{1,3}){0,2}$")] | None = None
+    """NVIDIA's driver on the nodes, by version or branch, quoted: "580.126.09" or "580". Where it is left out, nobody
+    knows before the deployment whether an image's CUDA runs on it, and the review says so."""
 
 
 class ClusterSpec(KubeconfigSpec):

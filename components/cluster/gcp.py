@@ -11,7 +11,14 @@ import pulumi_kubernetes
 
 from gpuyard.components.cluster.gcp_access import Access, NodeIdentity
 from gpuyard.components.cluster.gcp_key import SecretsKey
-from gpuyard.components.cluster.gcp_network import PODS_A_NODE, Attachment, attach, most_nodes
+from gpuyard.components.cluster.gcp_network import (
+    PODS_A_NODE,
+    Attachment,
+    OwnNetwork,
+    attach,
+    control_plane_rule,
+    most_nodes,
+)
 from gpuyard.components.cluster.gcp_spec import ClusterSpec, check_groups, check_name, workload_pool
 from gpuyard.components.gcp import node_security, resource_labels
 
@@ -40,16 +47,18 @@ class Cluster(pulumi.ComponentResource):
         *,
         groups: Sequence[str],
         tags: Mapping[str, str],
+        multi_networking: bool = False,
         protect: bool = True,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """While `protect` is on, GKE's provider and Pulumi refuse to delete the cluster."""
+        """`multi_networking` is for nodes that have interfaces in several networks. While `protect` is on, GKE's
+        provider and Pulumi refuse to delete the cluster."""
         super().__init__("gpuyard:index:GkeCluster", check_name(name), spec.model_dump(mode="json"), opts)
         check_groups(spec, groups)
         child = pulumi.ResourceOptions(parent=self)
         nodes = NodeIdentity(name, project=spec.project, pull_from=spec.pull_from, opts=child)
         kept = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(protect=protect))
-        cluster = _control_plane(name, spec, nodes, tags, kept)
+        cluster = _control_plane(name, spec, nodes, tags, kept, multi_networking)
         self.kubernetes = pulumi_kubernetes.Provider(name, **provider_inputs(name, spec, cluster), opts=kept)
         Access(name, admins=spec.admins, groups=groups, project=spec.project, provider=self.kubernetes, opts=child)
         self.cluster_id, self.service_account = cluster.id, nodes.email
@@ -58,13 +67,23 @@ class Cluster(pulumi.ComponentResource):
 
 
 def _control_plane(
-    name: str, spec: ClusterSpec, nodes: NodeIdentity, tags: Mapping[str, str], kept: pulumi.ResourceOptions
+    name: str,
+    spec: ClusterSpec,
+    nodes: NodeIdentity,
+    tags: Mapping[str, str],
+    kept: pulumi.ResourceOptions,
+    multi_networking: bool,
 ) -> gcp.container.Cluster:
     child = pulumi.ResourceOptions(parent=kept.parent)
     protect = bool(kept.protect)
     where = attach(name, spec.network, project=spec.project, region=spec.region, opts=child)
     key = spec.secrets_key or _own_key(name, spec, tags, protect, child)
     inputs = cluster_inputs(spec, where, key=key, service_account=nodes.email, tags=tags, protect=protect)
+    if multi_networking:
+        inputs["enable_multi_networking"] = True
+    if isinstance(spec.network, OwnNetwork):
+        to = {"project": spec.project, "network": where.network, "target_service_accounts": [nodes.email]}
+        gcp.compute.Firewall(f"{name}-control-plane", **control_plane_rule(spec.network), **to, opts=child)
     # Nodes log, pull and fetch from their first minute: their grants and their way out come first. The default pool
     # is gone once the cluster is there, so what GKE reports of its nodes is no change to make.
     after = pulumi.ResourceOptions(depends_on=[*nodes.roles, *where.ready], ignore_changes=["nodeConfig"])

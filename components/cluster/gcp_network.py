@@ -29,6 +29,9 @@ and the Pods range would go below the smallest that GKE recommends, a /21."""
 INTERNAL = tuple(IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
 """Addresses that the internet does not route: RFC 1918 and RFC 6598."""
 
+VISIBILITY_PORT = 8082
+"""Where Kueue serves the API that shows its queues. Source: kubernetes-sigs/kueue, pkg/visibility/server.go."""
+
 PODS, SERVICES = "pods", "services"
 """Names of the secondary ranges."""
 
@@ -52,6 +55,11 @@ class OwnNetwork(Spec):
             )
         return cidr
 
+    @property
+    def addresses(self) -> str | None:
+        """All addresses of the network."""
+        return self.cidr
+
 
 class ExistingNetwork(Spec):
     """A network that others run. It has Private Google Access and a way out to the registries already."""
@@ -64,6 +72,11 @@ class ExistingNetwork(Spec):
     """Name of the subnet's secondary range for pods; it needs 256 addresses a node."""
     services_range: Annotated[str, Field(min_length=1)]
     """Name of the subnet's secondary range for services."""
+
+    @property
+    def addresses(self) -> str | None:
+        """All addresses of the network, where they are known."""
+        return None
 
 
 def _kind(value: Any) -> str:
@@ -168,6 +181,20 @@ def subnet_inputs(spec: OwnNetwork) -> dict[str, Any]:
         "secondary_ip_ranges": [{"range_name": name, "ip_cidr_range": parts[name]} for name in (PODS, SERVICES)],
         # Nodes without public addresses reach Google's registries and APIs this way, not through NAT.
         "private_ip_google_access": True,
+    }
+
+
+def control_plane_rule(spec: OwnNetwork) -> dict[str, Any]:
+    """Inputs of the firewall rule that lets the control plane reach Kueue's API in the nodes' pods, besides its place,
+    its network and its target. GKE's own rule for that opens ports 443 and 10250 alone; webhooks listen at the latter.
+
+    The control plane's endpoint has an address of the nodes' subnet. Source: container API,
+    PrivateClusterConfig.private_endpoint_subnetwork.
+    """
+    return {
+        "direction": "INGRESS",
+        "source_ranges": [ranges(spec.cidr)["nodes"]],
+        "allows": [{"protocol": "tcp", "ports": [str(VISIBILITY_PORT)]}],
     }
 
 

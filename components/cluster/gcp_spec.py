@@ -67,6 +67,10 @@ class ClusterSpec(Spec):
     kubernetes: KubernetesVersion
     """Minor version that the cluster starts with, quoted: "1.35". The channel must offer it; later the channel moves
     the cluster on, and a higher version here moves it sooner. It never goes back."""
+    driver_version: Annotated[str, Field(pattern=r"^[1-9][0-9]{2}(\.[0-9]{1,3}){0,2}$")] | None = None
+    """NVIDIA's driver that GKE installs on the nodes, by version or branch, quoted: "580". It follows from the node
+    version and is in no table of ours: `nvidia-smi` on a node says it. Left out, nobody knows before the deployment
+    whether an image's CUDA runs on it, and the review says so."""
     channel: Literal["rapid", "regular", "stable", "extended"] = "regular"
     """How soon GKE upgrades the cluster and its nodes. extended keeps a minor version for up to 24 months, and costs
     more once its standard support ends."""

@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
-from pydantic import Field, model_validator
 
 from gpuyard import catalogue
-from gpuyard.components.aws import Zone
-from gpuyard.components.node_groups import base, capacity
-from gpuyard.components.node_groups.aws_template import (
-    DISK_GIB,
-    LARGE_DISK_GIB,
-    NVIDIA,
-    SMALL_DISK_GIB,
-    Image,
-    ami_type,
-    ephemeral_storage,
-    template_inputs,
+from gpuyard.components.node_groups import aws_upgrade, base, efa
+from gpuyard.components.node_groups.aws_capacity import CapacityBlock, Reserved, ways
+from gpuyard.components.node_groups.aws_spec import (
+    NodeGroupSpec,
+    accelerator_labels,
+    all_taints,
+    check_version,
+    disk_gib,
+    fabric,
+    group_zones,
+    node_image,
+    node_release,
+    only_way,
 )
+from gpuyard.components.node_groups.aws_template import NVIDIA, Image, ephemeral_storage, template_inputs
+from gpuyard.components.node_groups.offers import offers
 from gpuyard.components.renaming import renamed
-from gpuyard.components.spec import Quantity, in_gib
 
-TAINTS = 50
-"""Taints of a managed node group at most. Source: EKS API, CreateNodegroup."""
+__all__ = ["NodeGroup", "NodeGroupSpec", "check_version", "group_inputs", "group_zones", "node_image"]
 
 EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
 """Kubernetes' effects as the EKS API calls them."""
 
-FAMILIES = {
-    "g7": "needs NVIDIA driver 595, and EKS's image has 580 (amazon-eks-ami, doc/usage/g7-ami.md): take g7e or g6e",
-    "g6f": "has a fraction of a GPU, which cannot be counted: take g6",
-    "gr6f": "has a fraction of a GPU, which cannot be counted: take gr6",
+CAPACITY_TYPES = {
+    "on_demand": "ON_DEMAND",
+    "reservation": "ON_DEMAND",
+    "spot": "SPOT",
+    "capacity_block": "CAPACITY_BLOCK",
 }
-"""Families that no managed node group serves yet, and what to take."""
-
-KUBELET_LABELS = ("node.kubernetes.io", "kubelet.kubernetes.io")
-"""Namespaces of Kubernetes in which a node may label itself. Source: Kubernetes, NodeRestriction admission."""
+"""Ways to pay as EKS calls them. Source: EKS API, CapacityTypes."""
 
 APPLICATION_ERRORS = (13, 31)
 """XIDs that a program's own fault raises: one tenant's bug must not restart a node that others use, as EKS would after
@@ -47,36 +46,6 @@ ten minutes. Source: EKS user guide, "Automatically repair nodes", whose example
 
 TEMPLATE = "k8s.io/cluster-autoscaler/node-template/resources/"
 """Tags by which the autoscaler knows what a node of an empty group will have (cloudprovider/aws/aws_manager.go)."""
-
-
-class Reservation(capacity.Reservation):
-    """An On-Demand Capacity Reservation."""
-
-    id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{17}$")]
-    """The reservation, such as "cr-0123456789abcdef0"."""
-
-
-Capacity = Annotated[capacity.OnDemand | capacity.Spot | Reservation, Field(discriminator="kind")]
-
-
-class NodeGroupSpec(base.ScaledNodeGroupSpec):
-    """Machines of one kind in the private subnets of an EKS cluster."""
-
-    capacity: Capacity = capacity.OnDemand()
-    """How the machines are paid for."""
-    zones: Annotated[list[Zone], Field(min_length=1)] | None = None
-    """Zones of the group; all of the cluster's when left out, and the reservation's where there is one."""
-    os: Literal["al2023", "bottlerocket"] = "al2023"
-    """Operating system of the nodes. Bottlerocket brings its own NVIDIA device plugin."""
-    disk: Quantity | None = None
-    """Root volume of a node, gp3 and encrypted; left out, 200Gi where an accelerator's images lie on it, and 50Gi where
-    there is no accelerator or local disks hold the images."""
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        for refusal in _refusals(self):
-            raise ValueError(refusal)
-        return self
 
 
 class NodeGroup(pulumi.ComponentResource):
@@ -95,16 +64,25 @@ class NodeGroup(pulumi.ComponentResource):
         subnets: Mapping[str, Any],
         kubernetes_version: str,
         tags: Mapping[str, str],
+        default_release: str | None = None,
+        security_group: pulumi.Input[str] | None = None,
         protect: bool = False,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """`default_release` is of AL2023, where the group says none; `security_group` is the cluster's own, which nodes
+        with a fast network name for each of their interfaces."""
         super().__init__("gpuyard:index:EksNodeGroup", name, spec.model_dump(mode="json"), renamed(opts, name, spec))
         known_as = spec.known_as(name)
         child = pulumi.ResourceOptions(parent=self)
-        template = aws.ec2.LaunchTemplate(name, **template_inputs(known_as, _image(spec), tags), opts=child)
+        inputs = template_inputs(known_as, _image(spec), tags)
+        if fast := fabric(spec):
+            inputs |= efa.launch_template(fast, [security_group])
+            if placed := placement_group(name, spec, tags, child):
+                inputs["placement"] = {"group_name": placed.name}
+        template = aws.ec2.LaunchTemplate(name, **inputs, opts=child)
         self.group = aws.eks.NodeGroup(
             name,
-            **group_inputs(known_as, spec, kubernetes_version, tags),
+            **group_inputs(known_as, spec, kubernetes_version, tags, default_release),
             cluster_name=cluster_name,
             node_role_arn=node_role_arn,
             subnet_ids=[subnets[zone] for zone in group_zones(spec, list(subnets))],
@@ -121,69 +99,42 @@ class NodeGroup(pulumi.ComponentResource):
         self.register_outputs({"arn": self.group.arn})
 
 
-def group_inputs(name: str, spec: NodeGroupSpec, kubernetes_version: str, tags: Mapping[str, str]) -> dict[str, Any]:
-    """The node group, but for what only the cluster knows."""
+def placement_group(name: str, spec: NodeGroupSpec, tags: Mapping[str, str], opts: pulumi.ResourceOptions) -> Any:
+    """Keeps the nodes of a fast network near to each other; None where they stand where they are reserved."""
+    if not spec.interconnect or not efa.placed_together([way.kind for way in ways(spec.capacity)]):
+        return None
+    return aws.ec2.PlacementGroup(name, strategy="cluster", tags=dict(tags), opts=opts)
+
+
+def group_inputs(
+    name: str,
+    spec: NodeGroupSpec,
+    kubernetes_version: str,
+    tags: Mapping[str, str],
+    default_release: str | None = None,
+) -> dict[str, Any]:
+    """The node group, but for what only the cluster knows. `kubernetes_version` is the cluster's."""
     machine = catalogue.machine(spec.machine)
-    inputs = {
+    inputs: dict[str, Any] = {
         "ami_type": node_image(spec),
-        "capacity_type": "SPOT" if spec.capacity.kind == "spot" else "ON_DEMAND",
-        "instance_types": [spec.machine],
-        "version": kubernetes_version,
+        "capacity_type": CAPACITY_TYPES[only_way(spec).kind],
+        "version": spec.kubernetes or kubernetes_version,
         "scaling_config": {"min_size": spec.nodes.min, "desired_size": spec.nodes.start, "max_size": spec.nodes.max},
-        "labels": base.node_labels(name, spec.labels) | accelerator_labels(machine, spec.os),
+        "labels": base.node_labels(name, spec.labels) | accelerator_labels(machine, spec.os, spec.partition),
         "taints": [
             {"key": taint.key, "value": taint.value, "effect": EFFECTS[taint.effect]} for taint in all_taints(spec)
         ],
-        "update_config": update_config(spec),
+        "update_config": aws_upgrade.update_config(spec.upgrade, reserved=isinstance(only_way(spec), Reserved)),
         "tags": {**tags, **autoscaler_tags(spec)},
     }
+    # EKS wants the machine of a Capacity Block in the launch template, and takes it in one place only.
+    if not isinstance(only_way(spec), CapacityBlock):
+        inputs["instance_types"] = [spec.machine]
+    if release := node_release(spec, default_release):
+        inputs["release_version"] = release
     if machine.resource:
         inputs["node_repair_config"] = node_repair(machine)
     return inputs
-
-
-def group_zones(spec: NodeGroupSpec, cluster_zones: list[str]) -> list[str]:
-    """The zones of a group in a cluster of these zones. Raises ValueError for a zone that the cluster lacks."""
-    chosen = [spec.capacity.zone] if isinstance(spec.capacity, Reservation) else spec.zones or cluster_zones
-    for zone in chosen:
-        if zone not in cluster_zones:
-            raise ValueError(
-                f"zone {zone} is not one of the cluster's ({', '.join(cluster_zones)}): "
-                "choose one of these, or add the zone to the cluster's network"
-            )
-    return chosen
-
-
-def node_image(spec: NodeGroupSpec) -> str:
-    """EKS's image family of the nodes, by which other software knows what they bring."""
-    image = ami_type(catalogue.machine(spec.machine), spec.os)
-    if image is None:
-        raise ValueError(f"EKS has no {spec.os} image for {spec.machine}: choose another machine")
-    return image
-
-
-def all_taints(spec: NodeGroupSpec) -> list[base.Taint]:
-    """The taints of every node, those of its accelerator included."""
-    return [*base.accelerator_taints(catalogue.machine(spec.machine)), *spec.taints]
-
-
-def accelerator_labels(machine: catalogue.Machine, system: str) -> dict[str, str]:
-    """Labels that software on the node goes by.
-
-    The autoscaler waits for the GPUs of a node that has the first before it adds another (cloudprovider/aws/README.md).
-    The second keeps a GPU Operator off Bottlerocket, which has a device plugin of its own (NVIDIA/gpu-operator,
-    controllers/state_manager.go).
-    """
-    if machine.resource != NVIDIA:
-        return {}
-    own_plugin = {"nvidia.com/gpu.deploy.operands": "false"} if system == "bottlerocket" else {}
-    return {"k8s.amazonaws.com/accelerator": machine.cloud_accelerator or "nvidia", **own_plugin}
-
-
-def update_config(spec: NodeGroupSpec) -> dict[str, Any]:
-    """How nodes are replaced: one at a time. A full reservation has no room for the new node beside the old one."""
-    strategy = {"update_strategy": "MINIMAL"} if isinstance(spec.capacity, Reservation) else {}
-    return {"max_unavailable": 1, **strategy}
 
 
 def node_repair(machine: catalogue.Machine) -> dict[str, Any]:
@@ -203,65 +154,30 @@ def node_repair(machine: catalogue.Machine) -> dict[str, Any]:
 
 
 def autoscaler_tags(spec: NodeGroupSpec) -> dict[str, str]:
-    """What the autoscaler cannot read from the instance type: disks, and accelerators that are not NVIDIA's."""
+    """What the autoscaler cannot read from the instance type: disks, accelerators that are not NVIDIA's, and what
+    becomes of GPUs that are divided."""
     machine = catalogue.machine(spec.machine)
     tags = {f"{TEMPLATE}ephemeral-storage": ephemeral_storage(_image(spec))}
-    if machine.resource and machine.resource != NVIDIA:
-        tags[f"{TEMPLATE}{machine.resource}"] = str(machine.accelerators)
+    if machine.resource != NVIDIA or spec.partition:
+        # A tag goes before what the instance type has: GPUs that are divided are there no more.
+        there = {NVIDIA: 0} if machine.resource == NVIDIA else {}
+        there |= {offer.resource: offer.a_node for offer in offers(machine, spec.partition)}
+        tags |= {f"{TEMPLATE}{resource}": str(count) for resource, count in there.items()}
+    if fast := fabric(spec):
+        tags |= {f"{TEMPLATE}{resource}": amount for resource, amount in efa.offered(fast).items()}
     return tags
 
 
 def _image(spec: NodeGroupSpec) -> Image:
-    reservation = spec.capacity.id if isinstance(spec.capacity, Reservation) else None
-    return Image(catalogue.machine(spec.machine), spec.os, _disk_gib(spec), reservation)
-
-
-def _disk_gib(spec: NodeGroupSpec) -> int:
+    way = only_way(spec)
+    reservation = way.id if isinstance(way, Reserved) else None
     machine = catalogue.machine(spec.machine)
-    if spec.disk:
-        return in_gib(spec.disk)
-    return LARGE_DISK_GIB if machine.resource and not machine.local_disk_gb else SMALL_DISK_GIB
-
-
-def _refusals(spec: NodeGroupSpec) -> Iterator[str]:
-    """Why EKS or EC2 would refuse the group, or its nodes would never be of use."""
-    machine = catalogue.machine(spec.machine)
-    if machine.cloud != "aws":
-        yield f"machine {machine.name} is of {machine.cloud}, and the group is on AWS: choose one of AWS"
-        return
-    yield from _machine_refusals(spec, machine)
-    yield from _capacity_refusals(spec, machine)
-    if spec.disk and not DISK_GIB.start <= in_gib(spec.disk) <= DISK_GIB.stop:
-        yield f"disk {spec.disk} is not a root volume: give {DISK_GIB.start}Gi to {DISK_GIB.stop}Gi"
-    if len(all_taints(spec)) > TAINTS:
-        yield f"{len(all_taints(spec))} taints are more than the {TAINTS} of a managed node group: take some out"
-    for label in spec.labels:
-        if _kept_by_kubernetes(label):
-            yield f"label {label} is Kubernetes' own, and kubelet would not start with it: use a prefix of yours"
-
-
-def _machine_refusals(spec: NodeGroupSpec, machine: catalogue.Machine) -> Iterator[str]:
-    family = machine.name.partition(".")[0]
-    if family in FAMILIES:
-        yield f"machine {machine.name} {FAMILIES[family]}"
-    elif ami_type(machine, spec.os) is None:
-        on = "al2023" if ami_type(machine, "al2023") else None
-        remedy = f"choose os {on}" if on else "choose a machine with NVIDIA GPUs or Neuron"
-        yield f"machine {machine.name} has {machine.accelerator}, for which EKS has no {spec.os} image: {remedy}"
-
-
-def _capacity_refusals(spec: NodeGroupSpec, machine: catalogue.Machine) -> Iterator[str]:
-    kind = spec.capacity.kind
-    if kind not in machine.purchase:
-        yield (
-            f"machine {machine.name} is not sold as {kind}, only as {', '.join(machine.purchase)}: "
-            "choose one of these, or another machine"
-        )
-    if isinstance(spec.capacity, Reservation):
-        yield from capacity.reservation_refusals(spec.capacity, spec.capacity.id, spec.nodes.max, spec.zones)
-
-
-def _kept_by_kubernetes(label: str) -> bool:
-    return (base.kubernetes_owns(label) and not base.within(label, KUBELET_LABELS)) or base.within(
-        label, ("eks.amazonaws.com",)
+    return Image(
+        machine,
+        spec.os,
+        disk_gib(spec),
+        reservation,
+        block=isinstance(way, CapacityBlock),
+        efa=fabric(spec),
+        partition=spec.partition,
     )

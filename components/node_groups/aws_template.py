@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuyard import catalogue
+from gpuyard.components.node_groups import efa
+from gpuyard.components.node_groups.partition import Divided, Mig, Mps
 
 NVIDIA, NEURON = "nvidia.com/gpu", "aws.amazon.com/neuron"
 """What pods ask for, by which EKS's image families are told apart."""
@@ -39,24 +41,14 @@ USABLE = 0.85
 """Part of a disk that pods can ask for: kubelet evicts below 10 % free and keeps 1 GiB (amazon-eks-ami,
 nodeadm/internal/kubelet/config.go); file systems and images take theirs."""
 
-RAID0 = """MIME-Version: 1.0
-Content-Type: multipart/mixed; boundary="BOUNDARY"
-
---BOUNDARY
-Content-Type: application/node.eks.aws
-
----
-apiVersion: node.eks.aws/v1alpha1
+RAID0 = """apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
 spec:
   instance:
     localStorage:
       strategy: RAID0
-
---BOUNDARY--
 """
-"""Puts kubelet, containerd and pod logs of AL2023 on the local disks. nodeadm merges it with EKS's own part, which has
-the cluster (amazon-eks-ami, nodeadm/doc/api.md and examples.md)."""
+"""Puts kubelet, containerd and pod logs of AL2023 on the local disks (amazon-eks-ami, nodeadm/doc/api.md)."""
 
 EPHEMERAL_STORAGE = """[settings.bootstrap-commands.000-mount-instance-storage]
 commands = [
@@ -79,6 +71,12 @@ class Image:
     disk_gib: int
     reservation: str | None
     """Id of a capacity reservation."""
+    block: bool = False
+    """Whether the reservation is a Capacity Block."""
+    efa: catalogue.Fabric | None = None
+    """The fast network that the node takes part in."""
+    partition: Divided | None = None
+    """How its GPUs are divided."""
 
 
 def ami_type(machine: catalogue.Machine, system: str) -> str | None:
@@ -99,15 +97,24 @@ def template_inputs(name: str, image: Image, tags: Mapping[str, str]) -> dict[st
         ],
         "tags": dict(tags),
     }
-    if image.machine.local_disk_gb:
-        inputs["user_data"] = base64.b64encode(local_disks(image.system).encode()).decode()
-    if image.reservation:
-        # With a target EC2 takes this preference only (hashicorp/terraform-provider-aws, issue 43881).
-        inputs["capacity_reservation_specification"] = {
-            "capacity_reservation_preference": "capacity-reservations-only",
-            "capacity_reservation_target": {"capacity_reservation_id": image.reservation},
+    if first := user_data(image):
+        inputs["user_data"] = base64.b64encode(first.encode()).decode()
+    return inputs | (reserved(image, image.reservation) if image.reservation else {})
+
+
+def reserved(image: Image, reservation: str) -> dict[str, Any]:
+    """What binds nodes to a reservation. Of a Capacity Block EKS refuses a template that lacks any of this (EKS user
+    guide, "Create a managed node group with Capacity Blocks")."""
+    target = {"capacity_reservation_target": {"capacity_reservation_id": reservation}}
+    if image.block:
+        return {
+            "instance_type": image.machine.name,
+            "instance_market_options": {"market_type": "capacity-block"},
+            "capacity_reservation_specification": target,
         }
-    return inputs
+    # With a target EC2 takes this preference only (hashicorp/terraform-provider-aws, issue 43881).
+    preference = {"capacity_reservation_preference": "capacity-reservations-only"}
+    return {"capacity_reservation_specification": preference | target}
 
 
 def block_devices(image: Image) -> list[dict[str, Any]]:
@@ -117,9 +124,39 @@ def block_devices(image: Image) -> list[dict[str, Any]]:
     return [_volume("/dev/xvda", image.disk_gib)]
 
 
-def local_disks(system: str) -> str:
-    """The user data that makes one file system of all local disks."""
-    return EPHEMERAL_STORAGE if system == "bottlerocket" else RAID0
+def user_data(image: Image) -> str | None:
+    """First configuration of a node, on top of what EKS or Karpenter writes; None where it needs none."""
+    disks = bool(image.machine.local_disk_gb)
+    if image.system == "bottlerocket":
+        return "\n".join([*[EPHEMERAL_STORAGE] * disks, *device_plugin(image.partition)]) or None
+    return mime(*[RAID0] * disks, *[efa.MEMORY_LIMITS] * bool(image.efa))
+
+
+def device_plugin(partition: Divided | None) -> list[str]:
+    """Settings of Bottlerocket's device plugin, by which it shares a GPU under another name, as the GPU Operator does.
+    Sources: bottlerocket.dev, settings.kubelet-device-plugins (1.54.x); EKS user guide, GPU time-slicing."""
+    if partition is None or isinstance(partition, Mig):
+        return []
+    kind = partition.kind.replace("_", "-")
+    alone = [] if isinstance(partition, Mps) else ["fail-requests-greater-than-one = true"]
+    lines = [
+        "[settings.kubelet-device-plugins.nvidia]",
+        f'device-sharing-strategy = "{kind}"',
+        "",
+        f"[settings.kubelet-device-plugins.nvidia.{kind}]",
+        f"replicas = {partition.clients}",
+        "rename-by-default = true",
+        *alone,
+    ]
+    return ["\n".join(lines) + "\n"]
+
+
+def mime(*configs: str) -> str | None:
+    """Configurations of AL2023's nodeadm as user data, each a part; None where there are none. nodeadm merges them with
+    EKS's own part, which has the cluster (amazon-eks-ami, nodeadm/doc/api.md and examples.md)."""
+    parts = "".join(f"--BOUNDARY\nContent-Type: application/node.eks.aws\n\n---\n{config}\n" for config in configs)
+    head = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="BOUNDARY"\n\n'
+    return f"{head}{parts}--BOUNDARY--\n" if configs else None
 
 
 def ephemeral_storage(image: Image) -> str:

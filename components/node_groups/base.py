@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from gpuyard import catalogue
+from gpuyard.components.node_groups import partition as partitions
 from gpuyard.components.spec import KeyedSpec, LabelKey, LabelValue, Spec
 
 GROUP_LABEL = "gpuyard.io/node-group"
@@ -66,6 +67,16 @@ class NodeGroupSpec(KeyedSpec):
     """Machine type, as its cloud names it: one of catalogue/data/machines."""
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     """Labels of every node, beside those that gpuyard sets."""
+    partition: partitions.Partition | None = None
+    """Every NVIDIA GPU of a node for several pods: cut into slices (mig), or shared (mps, time_slicing). Tenants'
+    shares and endpoints then count slices, or places on a GPU. Whole accelerators when left out."""
+
+    @model_validator(mode="after")
+    def _divisible(self) -> Self:
+        if self.partition:
+            for refusal in partitions.refusals(self.partition, catalogue.machine(self.machine)):
+                raise ValueError(refusal)
+        return self
 
 
 class ScaledNodeGroupSpec(NodeGroupSpec):

@@ -7,8 +7,9 @@ from typing import Annotated, Self
 import pulumi
 from pydantic import Field, PositiveInt, model_validator
 
-from gpuyard.components.node_groups.base import GROUP_LABEL
+from gpuyard.components.node_groups.base import GROUP_LABEL, Taint
 from gpuyard.components.node_groups.base import NodeGroupSpec as BaseNodeGroupSpec
+from gpuyard.components.node_groups.offers import Offer, part_name
 from gpuyard.components.renaming import renamed
 from gpuyard.components.scheduling.groups import class_name
 from gpuyard.components.spec import LabelKey, LabelValue, Usd
@@ -21,6 +22,9 @@ class InventorySpec(BaseNodeGroupSpec):
     """Nodes that the group has."""
     selector: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     """Labels that these nodes, and no others, carry already. Pods select the group by them."""
+    taints: list[Taint] = Field(default_factory=list)
+    """Taints that these nodes carry, beside the one of their accelerators: pods for them tolerate each. Nobody writes
+    them on nodes that are there already."""
     usd_hour: Usd | None = None
     """Amortised price of one node an hour: purchase over its life, power, space, people. Unknown when left out."""
 
@@ -48,10 +52,10 @@ class NodeGroup(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-def priority_class(spec: NodeGroupSpec) -> str | None:
-    """The class that the platform, whose nodes these are, counts the group's accelerators by."""
+def priority_class(spec: NodeGroupSpec, offer: Offer | None) -> str | None:
+    """The class that the platform, whose nodes these are, counts what the group offers by."""
     group = spec.selector.get(GROUP_LABEL)
-    return spec.priority_class or (class_name(group) if group else None)
+    return spec.priority_class or (class_name(part_name(group, offer)) if group else None)
 
 
 def node_selector(spec: NodeGroupSpec) -> dict[str, str]:

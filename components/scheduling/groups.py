@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
@@ -18,6 +18,7 @@ import pulumi
 from gpuyard.components.kubernetes import declare_all
 from gpuyard.components.namespace import TENANT_LABEL
 from gpuyard.components.node_groups.base import Taint
+from gpuyard.components.scheduling import topology
 from gpuyard.components.spec import Manifest
 
 POLICY = "gpuyard-node-groups"
@@ -33,13 +34,30 @@ class AcceleratorGroup:
     name: str
     """Name of the group; what is declared for it is named after it."""
     resource: str
-    """Resource name of its accelerators, such as nvidia.com/gpu."""
+    """What pods ask for there, such as nvidia.com/gpu."""
     accelerators: int
     """Accelerators that it ever has: those of its most nodes."""
     selector: Mapping[str, str]
     """Labels by which a pod finds its nodes, and no others."""
     taints: Sequence[Taint] = ()
     """Taints of its nodes, beside the one that keeps other pods off accelerators."""
+    taint: str = ""
+    """Key of that one, where it is not the resource: slices of a GPU are behind the whole GPU's."""
+    tolerated: Sequence[str] = ()
+    """Keys of taints that its jobs tolerate without saying so, beside that one."""
+    provisioning: Mapping[str, str] | None = None
+    """Parameters of the request by which the cloud gives all nodes of a job at once; None where its scaler adds them
+    one by one."""
+    levels: Sequence[str] = ()
+    """Labels of its nodes that say how near they are to each other, the farthest level first; none where jobs do not
+    choose by it."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables of a pod that talks over the fast network of its nodes."""
+
+    @property
+    def key(self) -> str:
+        """Key of the taint that keeps other pods off its nodes."""
+        return self.taint or self.resource
 
 
 class GroupClasses(pulumi.ComponentResource):
@@ -99,6 +117,8 @@ def policy(groups: Sequence[AcceleratorGroup]) -> Manifest:
                 _tolerated(groups),
                 *[_on_its_nodes(group) for group in groups],
                 *[_takes_some(group) for group in groups],
+                *[_takes_no_other(group, others) for group in groups if (others := _beside(group, groups))],
+                *[_says_how_near(group) for group in groups if group.levels],
             ],
         },
     }
@@ -161,8 +181,8 @@ def _named(groups: Sequence[AcceleratorGroup]) -> dict[str, Any]:
 
 def _tolerated(groups: Sequence[AcceleratorGroup]) -> dict[str, Any]:
     classes = _list(class_name(group.name) for group in groups)
-    # An accelerator's taint has its resource's name as its key. A toleration without a key is for every taint.
-    keys = _list(["", *sorted({group.resource for group in groups})])
+    # A toleration without a key is for every taint.
+    keys = _list(["", *sorted({group.key for group in groups})])
     choices = " or ".join(_what_to_write(group) for group in groups)
     return {
         "expression": f"variables.class in {classes} || "
@@ -180,6 +200,34 @@ def _takes_some(group: AcceleratorGroup) -> dict[str, Any]:
         f"quantity(string(c.resources.limits[{resource}])).isGreaterThan(quantity('0')))",
         "message": f"pods of class {class_name(group.name)} take accelerators: give a container a limit of "
         f"{group.resource}, or leave the class out",
+    }
+
+
+def _beside(group: AcceleratorGroup, groups: Sequence[AcceleratorGroup]) -> list[str]:
+    """Resources that the same nodes offer too, for pods of other classes: slices of another size."""
+    same = [other.resource for other in groups if other.selector == group.selector]
+    return sorted({resource for resource in same if resource != group.resource})
+
+
+def _takes_no_other(group: AcceleratorGroup, others: Sequence[str]) -> dict[str, Any]:
+    """A quota counts a class's own resource: what else a pod of the class took on these nodes, nobody would count."""
+    name = _text(class_name(group.name))
+    return {
+        "expression": f"variables.class != {name} || !variables.containers.exists(c, has(c.resources) && "
+        f"has(c.resources.limits) && c.resources.limits.exists(r, r in {_list(others)}))",
+        "message": f"pods of class {class_name(group.name)} take {group.resource} alone: take others by theirs",
+    }
+
+
+def _says_how_near(group: AcceleratorGroup) -> dict[str, Any]:
+    """Kueue lets a job that does not say it wait for ever, where the job's queue has groups without levels too."""
+    name, asks = _text(class_name(group.name)), _list(topology.ASKS)
+    annotations = "dyn(object.spec).template.?metadata.?annotations.orValue({})"
+    return {
+        "expression": f"variables.class != {name} || object.kind != 'Job' || {asks}.exists(a, a in {annotations})",
+        "message": f"jobs of class {class_name(group.name)} say how near their pods run to each other: annotate the "
+        f"pods with {topology.PREFERRED} or {topology.REQUIRED}, and one of {', '.join(group.levels)}, "
+        f"or with {topology.UNCONSTRAINED}: 'true'",
     }
 
 

@@ -15,6 +15,7 @@ from gpuyard.components import namespace
 from gpuyard.components.artifacts import ArtifactsSpec, release_inputs
 from gpuyard.components.kubernetes import declare, declare_all, release
 from gpuyard.components.namespace import TENANT_LABEL
+from gpuyard.components.scheduling import topology
 from gpuyard.components.scheduling.groups import AcceleratorGroup
 from gpuyard.components.scheduling.kueue_values import NAMESPACE, values
 from gpuyard.components.spec import Manifest
@@ -30,6 +31,10 @@ LOCAL_QUEUE = "default"
 
 MOST = 8
 """Labels that a ResourceFlavor may name, and taints. Source: Kueue, ResourceFlavor."""
+
+PROVISIONING_CLASS = "queued-provisioning.gke.io"
+"""What gives all nodes of a job at once: GKE's queued provisioning, the one cloud that has it. Source: GKE, flex-start
+with queued provisioning."""
 
 EFFECTS = ("NoSchedule", "NoExecute")
 """Taints that Kueue looks at. Source: Kueue, ResourceFlavor: PreferNoSchedule is ignored."""
@@ -75,9 +80,13 @@ class Kueue(pulumi.ComponentResource):
         controller = release(name, inputs, pulumi.ResourceOptions(parent=self, depends_on=[*made, *needs]))
         # The release brings their kinds, and the controller that must still be there when they are deleted.
         after = pulumi.ResourceOptions(parent=self, depends_on=[controller])
+        levels = declare_all(f"{name}-topology", topology.topologies(group.levels for group in groups), after)
+        # A flavor names its topology as plain text, and a topology that a flavor names stays.
+        placed = pulumi.ResourceOptions(parent=self, depends_on=[controller, *levels])
         kinds = [
-            *declare_all(f"{name}-flavor", flavors(groups), after),
+            *[declare(f"{name}-flavor-{group.name}", flavor(group), placed) for group in groups],
             declare(f"{name}-cohort", cohort(groups, free), after),
+            *[declare(f"{name}-check-{m['metadata']['name']}", m, after) for m in provisioning_checks(groups)],
         ]
         # A queue names its flavors and its cohort as plain text. A flavor that a queue uses stays.
         queue = pulumi.ResourceOptions(parent=self, depends_on=[controller, *kinds])
@@ -91,7 +100,15 @@ class Kueue(pulumi.ComponentResource):
 def flavors(groups: Iterable[AcceleratorGroup]) -> list[Manifest]:
     """A ResourceFlavor a node group: a job that gets it is sent to the group's nodes, and tolerates their
     accelerators' taint. Taints of the group's own keep away jobs that do not tolerate them."""
-    return [_flavor(group) for group in groups]
+    return [flavor(group) for group in groups]
+
+
+def flavor_name(group: AcceleratorGroup) -> str:
+    """The group's own name. Of a flavor with a topology Kueue lets nobody change nodes, tolerations and topology: its
+    name follows from them, so that a new one comes, queues take it, and the old one goes."""
+    if not group.levels:
+        return group.name
+    return f"{group.name}-{topology.digest([dict(group.selector), group.key, *group.tolerated, list(group.levels)])}"
 
 
 def cohort(groups: Sequence[AcceleratorGroup], free: Mapping[str, int]) -> Manifest:
@@ -121,8 +138,28 @@ def cluster_queue(tenant: str, groups: Sequence[AcceleratorGroup], shares: Mappi
             # ends one that runs.
             "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"},
             "resourceGroups": _resource_groups([group for group in groups if group.name in quotas], quotas),
+            **_checked([group for group in groups if group.name in quotas]),
         },
     }
+
+
+def provisioning_checks(groups: Iterable[AcceleratorGroup]) -> list[Manifest]:
+    """What a job passes before it starts on a node group whose nodes the cloud gives for a whole job at once: Kueue
+    asks the cloud for them, and starts the job when they are there."""
+    found: list[Manifest] = []
+    for group in groups:
+        if group.provisioning is None:
+            continue
+        request: dict[str, Any] = {"provisioningClassName": PROVISIONING_CLASS, "managedResources": [group.resource]}
+        if group.provisioning:
+            request["parameters"] = dict(group.provisioning)
+        kind = {"apiGroup": API.partition("/")[0], "kind": "ProvisioningRequestConfig", "name": group.name}
+        check = {"controllerName": "kueue.x-k8s.io/provisioning-request", "parameters": kind}
+        found += [
+            {"apiVersion": API, "kind": name, "metadata": {"name": group.name}, "spec": spec}
+            for name, spec in (("ProvisioningRequestConfig", request), ("AdmissionCheck", check))
+        ]
+    return found
 
 
 def local_queue(tenant: str) -> Manifest:
@@ -152,14 +189,27 @@ def problems(groups: Mapping[str, AcceleratorGroup]) -> list[str]:
     return found
 
 
-def _flavor(group: AcceleratorGroup) -> Manifest:
+def flavor(group: AcceleratorGroup) -> Manifest:
+    """The ResourceFlavor of a node group."""
     spec: dict[str, Any] = {
         "nodeLabels": dict(group.selector),
-        "tolerations": [{"key": group.resource, "operator": "Exists", "effect": "NoSchedule"}],
+        "tolerations": [
+            {"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in (group.key, *group.tolerated)
+        ],
     }
     if taints := _taints(group):
         spec["nodeTaints"] = taints
-    return {"apiVersion": API, "kind": "ResourceFlavor", "metadata": {"name": group.name}, "spec": spec}
+    if group.levels:
+        spec["topologyName"] = topology.name(group.levels)
+    return {"apiVersion": API, "kind": "ResourceFlavor", "metadata": {"name": flavor_name(group)}, "spec": spec}
+
+
+def _checked(groups: Iterable[AcceleratorGroup]) -> dict[str, Any]:
+    """The checks of a queue: each for the jobs of its own node group."""
+    checks = [
+        {"name": group.name, "onFlavors": [flavor_name(group)]} for group in groups if group.provisioning is not None
+    ]
+    return {"admissionChecksStrategy": {"admissionChecks": checks}} if checks else {}
 
 
 def _taints(group: AcceleratorGroup) -> list[dict[str, str]]:
@@ -184,7 +234,8 @@ def _resource_groups(
         {
             "coveredResources": [resource],
             "flavors": [
-                {"name": group.name, "resources": [{"name": resource, **quotas[group.name]}]} for group in offering
+                {"name": flavor_name(group), "resources": [{"name": resource, **quotas[group.name]}]}
+                for group in offering
             ],
         }
         for resource, offering in by_resource.items()

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from gpuyard import catalogue
 from gpuyard.components.node_groups.base import Taint
-from gpuyard.components.serving import template
+from gpuyard.components.node_groups.offers import Offer
+from gpuyard.components.serving import compatibility, template
 from gpuyard.components.serving.model import StoredModel
 from gpuyard.components.serving.sizing import loaded_bytes
-from gpuyard.components.serving.spec import GB, EndpointSpec
+from gpuyard.components.serving.spec import EndpointSpec
 from gpuyard.components.spec import GIB
 
 CLOUD_OF_STORE = {"s3": "aws", "gs": "gcp"}
@@ -31,6 +32,8 @@ class Placement:
     """Most nodes that the group can have."""
     selector: Mapping[str, str]
     """Labels by which a pod finds its nodes."""
+    offer: Offer | None = None
+    """What its pods ask for there; None where there is no accelerator."""
     region: str | None = None
     """Region of the cluster, where it has one."""
     prometheus: str | None = None
@@ -44,6 +47,8 @@ class Placement:
     """PriorityClass of the pods, by which the cluster's quotas tell this group from others; None where they do not."""
     taints: Sequence[Taint] = ()
     """Taints of the nodes, beside the one that keeps other pods off accelerators."""
+    driver: str | None = None
+    """Version of the GPUs' driver on the nodes, or its branch; None where it is not known."""
 
 
 def surges(spec: EndpointSpec, placement: Placement) -> bool:
@@ -51,7 +56,7 @@ def surges(spec: EndpointSpec, placement: Placement) -> bool:
     place on a node, however all others are spread. Where that is not certain, a replica goes before one comes: one that
     waited for a place might wait for ever, for the others stay where they are."""
     # A node has no place for the replica only while so many of its accelerators are in use.
-    crowded = placement.machine.accelerators - spec.accelerators + 1
+    crowded = (placement.offer.a_node if placement.offer else 0) - spec.accelerators + 1
     others = placement.promised - spec.accelerators
     return placement.spare >= spec.accelerators and others < placement.nodes * crowded
 
@@ -59,19 +64,20 @@ def surges(spec: EndpointSpec, placement: Placement) -> bool:
 def problems(name: str, spec: EndpointSpec, placement: Placement) -> list[str]:
     """Everything that keeps the endpoint off its node group, a sentence each; empty where nothing does."""
     engine = template.load(spec.engine)
-    machine = placement.machine
+    machine, offer = placement.machine, placement.offer
     where = f"endpoints.{name}"
-    if not machine.accelerators or machine.resource is None:
+    if offer is None:
         return [
             f"{where}.on: node group {placement.group} has {machine.name}, which has no accelerator: "
             "give a node group that has"
         ]
     found = [
         _wrong_accelerator(spec, engine, machine),
-        _spread(spec, machine),
+        _spread(spec, machine, offer),
         _format(spec, engine, machine),
-        _room(spec, placement),
-        _memory(spec, engine, machine),
+        _software(spec, engine, placement),
+        _room(spec, placement, offer),
+        _memory(spec, engine, machine, offer),
         _identity(spec, machine),
         _region(spec, placement),
         _load(spec, placement),
@@ -88,8 +94,13 @@ def _wrong_accelerator(spec: EndpointSpec, engine: template.ServingTemplate, mac
     )
 
 
-def _spread(spec: EndpointSpec, machine: catalogue.Machine) -> str | None:
-    spread, there = spec.accelerators, machine.accelerators
+def _spread(spec: EndpointSpec, machine: catalogue.Machine, offer: Offer) -> str | None:
+    spread, there = spec.accelerators, offer.a_node
+    if offer.divided and spread > 1:
+        return (
+            f"tensor_parallel: {spread} is given, and the node group offers parts of GPUs ({offer.resource}), which "
+            "cannot compute as one: leave it out, or take a larger part or a group of whole GPUs"
+        )
     if there % spread == 0:
         return None
     why = "is more than" if spread > there else "does not divide"
@@ -112,11 +123,18 @@ def _format(spec: EndpointSpec, engine: template.ServingTemplate, machine: catal
     )
 
 
-def _room(spec: EndpointSpec, placement: Placement) -> str | None:
-    """One group's nodes against one endpoint. Whether several endpoints fit together is the quota's question."""
-    if spec.accelerators > placement.machine.accelerators:
+def _software(spec: EndpointSpec, engine: template.ServingTemplate, placement: Placement) -> str | None:
+    if placement.machine.resource not in engine.accelerators:
         return None
-    a_node = placement.machine.accelerators // spec.accelerators
+    refusal = compatibility.endpoint_problem(spec, engine.image, placement.machine, placement.driver)
+    return f"image: {refusal}" if refusal else None
+
+
+def _room(spec: EndpointSpec, placement: Placement, offer: Offer) -> str | None:
+    """One group's nodes against one endpoint. Whether several endpoints fit together is the quota's question."""
+    if spec.accelerators > offer.a_node:
+        return None
+    a_node = offer.a_node // spec.accelerators
     if a_node * placement.nodes >= spec.replicas.max:
         return None
     return (
@@ -126,29 +144,24 @@ def _room(spec: EndpointSpec, placement: Placement) -> str | None:
     )
 
 
-def _memory(spec: EndpointSpec, engine: template.ServingTemplate, machine: catalogue.Machine) -> str | None:
+def _memory(
+    spec: EndpointSpec, engine: template.ServingTemplate, machine: catalogue.Machine, offer: Offer
+) -> str | None:
     """A necessary condition only: what passes may still not fit, for caches and activations come on top."""
-    memory = _accelerator_bytes(machine)
+    memory = offer.memory
     if engine.weights_share is None or memory == 0:
         return None
     each = loaded_bytes(spec, engine) / spec.accelerators
     if each <= memory * engine.weights_share:
         return None
     room = memory * engine.weights_share / GIB
+    one, remedy = f"one of {machine.name}", "raise tensor_parallel, quantise, or choose a larger accelerator"
+    if offer.divided:
+        one, remedy = f"one {offer.profile or 'part'} of {machine.name}", "quantise, or choose a larger part"
     return (
         f"model: its weights alone are at least {each / GIB:.1f} GiB on each of {spec.accelerators} accelerators, and "
-        f"engine {spec.engine} uses at most {room:.1f} GiB of one of {machine.name}: "
-        "raise tensor_parallel, quantise, or choose a larger accelerator"
+        f"engine {spec.engine} uses at most {room:.1f} GiB of {one}: {remedy}"
     )
-
-
-def _accelerator_bytes(machine: catalogue.Machine) -> float:
-    """Memory of one accelerator by the most generous source, bytes; 0 where no source knows it."""
-    known = [float(machine.accelerator_memory_mib * 2**20)]
-    if machine.accelerator is not None:
-        accelerator = catalogue.accelerator(machine.accelerator)
-        known += [(accelerator.memory_gib or 0) * GIB, (accelerator.memory_gb or 0) * GB]
-    return max(known)
 
 
 def _identity(spec: EndpointSpec, machine: catalogue.Machine) -> str | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from gpuyard import catalogue
+from gpuyard.components.node_groups.offers import Offer
 from gpuyard.components.serving.spec import GB, EndpointSpec, known_model
 from gpuyard.components.serving.template import ServingTemplate
 from gpuyard.components.spec import GIB, in_bytes
@@ -73,12 +75,15 @@ def disk_gib(spec: EndpointSpec) -> int:
     return math.ceil(copied * 1.1 / GIB) + DISK_SPARE_GIB
 
 
-def cpu_and_memory(spec: EndpointSpec, engine: ServingTemplate, machine: catalogue.Machine) -> tuple[str, str]:
+def cpu_and_memory(
+    spec: EndpointSpec, engine: ServingTemplate, machine: catalogue.Machine, offer: Offer
+) -> tuple[str, str]:
     """CPU and memory requests: the accelerators' part of the machine, less what the node keeps for itself.
 
     Where the catalogue does not know the machine's size (0), the template's figures an accelerator.
     """
-    part = MACHINE_SHARE * spec.accelerators / machine.accelerators
-    cpu = max(1, math.floor(machine.vcpus * part)) if machine.vcpus else engine.resources.cpu * spec.accelerators
-    gib = math.floor(machine.memory_gib * part) or engine.resources.memory_gib * spec.accelerators
+    taken = offer.machine_share * spec.accelerators
+    part, whole = Fraction(MACHINE_SHARE) * taken, taken * machine.accelerators
+    cpu = max(1, math.floor(machine.vcpus * part or engine.resources.cpu * whole))
+    gib = max(1, math.floor(Fraction(machine.memory_gib) * part or engine.resources.memory_gib * whole))
     return str(cpu), f"{gib}Gi"

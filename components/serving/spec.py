@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_v
 from gpuyard import catalogue
 from gpuyard.components.serving import template
 from gpuyard.components.serving.model import HubModel, Model
-from gpuyard.components.spec import KeyedSpec, Name, Quantity, Spec
+from gpuyard.components.spec import KeyedSpec, Name, PartName, Quantity, Spec
 
 GB = 10**9
 """Bytes of a GB, which catalogues of models and makers of accelerators count in."""
@@ -102,8 +102,8 @@ class EndpointSpec(KeyedSpec):
     in that one's namespace."""
     engine: EngineName
     """Inference engine: vllm, triton, or another that has a serving template."""
-    on: Name
-    """Node group that it runs on."""
+    on: PartName
+    """Node group that it runs on; where a group has slices of several MIG profiles, which of them: slices/1g.10gb."""
     model: Model
     """What is served."""
     weights: Quantity | None = None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpuyard.components.artifacts import ArtifactsSpec, image
+from gpuyard.components.node_groups.offers import Offer
 from gpuyard.components.serving import sizing
 from gpuyard.components.serving.model import HubModel, StoredModel
 from gpuyard.components.serving.placement import Placement, surges
@@ -98,7 +99,7 @@ def _pod(
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [_container(name, spec, engine, placement, artifacts)],
-        "volumes": _volumes(spec, engine),
+        "volumes": _volumes(spec, engine, placement),
     }
     if needs_identity(spec):
         pod["serviceAccountName"] = name
@@ -109,9 +110,15 @@ def _pod(
 
 def _tolerations(placement: Placement) -> list[dict[str, Any]]:
     """Every taint of the nodes that the endpoint is for."""
-    accelerator = {"key": placement.machine.resource, "operator": "Exists", "effect": "NoSchedule"}
+    accelerator = {"key": _offered(placement).taint, "operator": "Exists", "effect": "NoSchedule"}
     own = [{"key": t.key, "operator": "Equal", "value": t.value, "effect": t.effect} for t in placement.taints]
     return [accelerator, *own]
+
+
+def _offered(placement: Placement) -> Offer:
+    if placement.offer is None:
+        raise ValueError(f"node group {placement.group} has no accelerators: placement.problems says so before")
+    return placement.offer
 
 
 def needs_identity(spec: EndpointSpec) -> bool:
@@ -133,8 +140,9 @@ def _container(
     name: str, spec: EndpointSpec, engine: ServingTemplate, placement: Placement, artifacts: ArtifactsSpec
 ) -> dict[str, Any]:
     values = _values(name, spec, engine, placement)
-    cpu, memory = sizing.cpu_and_memory(spec, engine, placement.machine)
-    accelerators = {str(placement.machine.resource): str(spec.accelerators)}
+    offer = _offered(placement)
+    cpu, memory = sizing.cpu_and_memory(spec, engine, placement.machine, offer)
+    accelerators = {offer.resource: str(spec.accelerators)}
     return {
         "name": "server",
         "image": spec.image or image(engine.image, artifacts),
@@ -161,7 +169,7 @@ def _container(
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         },
-        "volumeMounts": _mounts(spec, engine),
+        "volumeMounts": _mounts(spec, engine, placement),
     }
 
 
@@ -213,16 +221,13 @@ def _environment(spec: EndpointSpec, engine: ServingTemplate, values: Mapping[st
     return variables
 
 
-def _volumes(spec: EndpointSpec, engine: ServingTemplate) -> list[dict[str, Any]]:
+def _volumes(spec: EndpointSpec, engine: ServingTemplate, placement: Placement) -> list[dict[str, Any]]:
     # The volumes have limits, but the pod requests no ephemeral storage: cluster-autoscaler and Karpenter do not know
     # how much of it a node of an empty group would have, and would never start one.
-    volumes: list[dict[str, Any]] = [
-        {
-            "name": "shm",
-            "emptyDir": {"medium": "Memory", "sizeLimit": f"{engine.resources.shm_gib * spec.accelerators}Gi"},
-        },
-        {"name": "cache", "emptyDir": {"sizeLimit": f"{sizing.disk_gib(spec)}Gi"}},
-    ]
+    volumes: list[dict[str, Any]] = [{"name": "cache", "emptyDir": {"sizeLimit": f"{sizing.disk_gib(spec)}Gi"}}]
+    if _own_shm(placement):
+        size = f"{engine.resources.shm_gib * spec.accelerators}Gi"
+        volumes.insert(0, {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": size}})
     volumes += [
         {"name": _volume_name(path), "emptyDir": {"sizeLimit": size}} for path, size in engine.security.writable.items()
     ]
@@ -232,15 +237,20 @@ def _volumes(spec: EndpointSpec, engine: ServingTemplate) -> list[dict[str, Any]
     return volumes
 
 
-def _mounts(spec: EndpointSpec, engine: ServingTemplate) -> list[dict[str, Any]]:
-    mounts: list[dict[str, Any]] = [
-        {"name": "shm", "mountPath": "/dev/shm"},  # noqa: S108 - a mount of the pod's own
-        {"name": "cache", "mountPath": engine.security.cache},
-    ]
+def _mounts(spec: EndpointSpec, engine: ServingTemplate, placement: Placement) -> list[dict[str, Any]]:
+    mounts: list[dict[str, Any]] = [{"name": "cache", "mountPath": engine.security.cache}]
+    if _own_shm(placement):
+        mounts.insert(0, {"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108 - a mount of the pod's own
     mounts += [{"name": _volume_name(path), "mountPath": path} for path in engine.security.writable]
     if spec.model.source == "pvc":
         mounts.append({"name": "models", "mountPath": CLAIM_MOUNT, "readOnly": True})
     return mounts
+
+
+def _own_shm(placement: Placement) -> bool:
+    """By MPS the device plugin mounts its daemon's /dev/shm, over which it talks to the pod; a mount of the pod's own
+    would cover it. Source: NVIDIA/k8s-device-plugin internal/plugin/mps.go."""
+    return _offered(placement).kind != "mps"
 
 
 def _volume_name(path: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Self
 
 import pulumi
@@ -14,12 +14,12 @@ from gpuyard.components.namespace import TENANT_LABEL
 from gpuyard.components.renaming import renamed
 from gpuyard.components.scheduling.groups import AcceleratorGroup
 from gpuyard.components.scheduling.kueue import Queued, local_queue
-from gpuyard.components.spec import KeyedSpec, Manifest, Name, Quantity, Spec, Usd
+from gpuyard.components.spec import KeyedSpec, Manifest, PartName, Quantity, Spec, Usd
 from gpuyard.components.tenancy.access import bindings, role
 from gpuyard.components.tenancy.isolation import network_policies
 from gpuyard.components.tenancy.share import limits, quotas
 
-TAKEN = ("default", "gpu-operator", "keda", "kueue-system", "monitoring")
+TAKEN = ("default", "gpu-operator", "habana-system", "keda", "kueue-system", "monitoring", "neuron", "network-operator")
 """Namespaces that are there already, or that gpuyard makes for software of the cluster."""
 
 
@@ -76,9 +76,11 @@ class TenantSpec(KeyedSpec):
     """Groups of the identity provider whose people deploy and debug here."""
     viewers: list[GroupName] = Field(default_factory=list)
     """Groups whose people only look."""
-    accelerators: dict[Name, ShareSpec] = Field(default_factory=dict)
+    accelerators: dict[PartName, ShareSpec] = Field(default_factory=dict)
     """The tenant's share of each node group. Every pod that takes accelerators names its group, by the priority class
-    gpuyard-<group> and the group's node selector, and is counted against this share; any other gets none."""
+    gpuyard-<group> and the group's node selector, and is counted against this share; any other gets none. Of a group
+    whose GPUs are divided, a share is one of slices, or of places on a GPU; where it has slices of several MIG
+    profiles, each has shares of its own: slices/1g.10gb, with the class gpuyard-slices-1g.10gb."""
     monthly_budget: Usd
     """What the tenant's accelerators may cost a month, borrowed ones included."""
     cpu: PositiveInt | None = None
@@ -148,10 +150,25 @@ def manifests(
         role(),
         *bindings(spec.groups, spec.viewers),
         *([local_queue(name)] if groups else []),
+        *network_settings(groups[group] for group in spec.accelerators),
     ]
     for item in objects:
         item["metadata"] |= {"namespace": name, "labels": {TENANT_LABEL: name}}
     return [namespace.restricted(name, kubernetes, {**(labels or {}), TENANT_LABEL: name}), *objects]
+
+
+def network_settings(groups: Iterable[AcceleratorGroup]) -> list[Manifest]:
+    """What containers set to use the fast network of a group's nodes, for them to load by envFrom."""
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": f"nccl-{group.name}"},
+            "data": dict(group.settings),
+        }
+        for group in groups
+        if group.settings
+    ]
 
 
 def _shares(spec: TenantSpec, groups: Mapping[str, AcceleratorGroup]) -> dict[str, int]:

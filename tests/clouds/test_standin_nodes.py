@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from clouds.aws.eks import CLUSTER
 from clouds.aws.eks_parts import Addon
+from clouds.aws.nodes import TEMPLATE
 from clouds.client import Client, ProviderError
 from clouds.cloud import Cloud
 from clouds.estate import GROUP, Eks, attach, role, subnet
@@ -84,6 +85,32 @@ def test_nodes_need_a_subnet_that_exists(aws: Client, eks: Eks) -> None:
 def test_nodes_need_a_cluster_that_exists(aws: Client, eks: Eks) -> None:
     with pytest.raises(ProviderError, match="ResourceNotFoundException: No cluster found for name: nowhere"):
         aws.create(GROUP, "other", eks.group_inputs(clusterName="nowhere"))
+
+
+BLOCK = {
+    "instanceType": "p5.48xlarge",
+    "instanceMarketOptions": {"marketType": "capacity-block"},
+    "capacityReservationSpecification": {
+        "capacityReservationTarget": {"capacityReservationId": "cr-0123456789abcdef0"}
+    },
+}
+
+
+def test_a_capacity_block_is_said_to_the_group_and_to_its_template(aws: Client, eks: Eks) -> None:
+    template = aws.create(TEMPLATE, "block", BLOCK)
+    inputs = eks.group_inputs(
+        launchTemplate={"id": template.id, "version": "1"},
+        capacityType="CAPACITY_BLOCK",
+        scalingConfig={"minSize": 0, "desiredSize": 0, "maxSize": 2},
+    )
+    with pytest.raises(ProviderError, match="both in the launch template and the nodegroup"):
+        aws.create(GROUP, "block", inputs)
+    del inputs["instanceTypes"]
+    with pytest.raises(ProviderError, match="go together"):
+        aws.create(GROUP, "block", inputs | {"capacityType": "ON_DEMAND"})
+    with pytest.raises(ProviderError, match="go together"):
+        aws.create(GROUP, "other", eks.group_inputs(capacityType="CAPACITY_BLOCK"))
+    assert aws.create(GROUP, "block", inputs).outputs["status"] == "ACTIVE"
 
 
 def test_an_ignored_input_is_no_change(aws: Client, eks: Eks) -> None:

@@ -13,12 +13,20 @@ INLINE_POLICY_CHARACTERS, TRUST_POLICY_CHARACTERS = 10_240, 2_048
 """IAM quotas: all inline policies of a role together, and its trust policy. Both count without white space."""
 
 
+QUEUE_POLICY_CHARACTERS = 8_192
+"""SQS quotas, "Policies": bytes of a policy."""
+
+
 def _role(inputs: Inputs) -> Iterator[str]:
     yield from _document(inputs.get("assumeRolePolicy"), "/assumeRolePolicy", "Principal", TRUST_POLICY_CHARACTERS)
 
 
 def _role_policy(inputs: Inputs) -> Iterator[str]:
     yield from _document(inputs.get("policy"), "/policy", "Resource", INLINE_POLICY_CHARACTERS)
+
+
+def _queue_policy(inputs: Inputs) -> Iterator[str]:
+    yield from _document(inputs.get("policy"), "/policy", "Principal", QUEUE_POLICY_CHARACTERS)
 
 
 def _document(text: str | None, path: str, needed: str, characters: int) -> Iterator[str]:
@@ -59,4 +67,5 @@ RULES: dict[str, tuple[Callable[[Inputs], Iterator[str]], ...]] = {
     "aws:iam/role:Role": (_role,),
     "aws:iam/rolePolicy:RolePolicy": (_role_policy,),
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment": (_attachment,),
+    "aws:sqs/queuePolicy:QueuePolicy": (_queue_policy,),
 }

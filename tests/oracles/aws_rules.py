@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import botocore.session
-from oracles import aws_policies
+from oracles import aws_events, aws_policies
 
 Inputs = Mapping[str, Any]
 Rule = Callable[[Inputs], Iterator[str]]
@@ -153,6 +153,7 @@ def _template(inputs: Inputs) -> Iterator[str]:
     if hops is not None and not 1 <= hops <= 64:
         yield f"/metadataOptions/httpPutResponseHopLimit: {hops} is not 1 to 64"
     yield from _reservation(inputs.get("capacityReservationSpecification") or {})
+    yield from _block_market(inputs)
     yield from _user_data(inputs.get("userData"))
 
 
@@ -174,6 +175,16 @@ def _reservation(specification: Inputs) -> Iterator[str]:
     reservation = (target or {}).get("capacityReservationId")
     if reservation is not None and not re.fullmatch(r"cr-[0-9a-f]{17}", reservation):
         yield f"/capacityReservationSpecification: {reservation!r} is not a reservation"
+
+
+def _block_market(inputs: Inputs) -> Iterator[str]:
+    """EKS user guide, "Create a managed node group with Capacity Blocks": what its launch template must have."""
+    if (inputs.get("instanceMarketOptions") or {}).get("marketType") != "capacity-block":
+        return
+    if "instanceType" not in inputs:
+        yield "/: a Capacity Block needs instanceType"
+    if not (inputs.get("capacityReservationSpecification") or {}).get("capacityReservationTarget"):
+        yield "/: a Capacity Block needs capacityReservationTarget"
 
 
 def _user_data(data: str | None) -> Iterator[str]:
@@ -276,6 +287,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "aws:ec2/route:Route": (_route,),
     "aws:ec2/vpcEndpoint:VpcEndpoint": (_endpoint,),
     **aws_policies.RULES,
+    **aws_events.RULES,
     "aws:kms/key:Key": (_key,),
     "aws:fsx/lustreFileSystem:LustreFileSystem": (_lustre,),
 }

@@ -24,6 +24,9 @@ MEMBER = re.compile(r"(user|group|serviceAccount):[^\s:@]+@[^\s:@]+")
 SERVICE = re.compile(r"[a-z]+\.googleapis\.com")
 SECONDS = re.compile(r"[0-9]+(\.[0-9]{1,9})?s")
 TEXT = re.compile(r"(?s).+")
+EMAIL = re.compile(r"[^\s:@]+@[^\s:@]+")
+PORTS = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?")
+TOPOLOGY = re.compile(r"[0-9]+(x[0-9]+){1,2}")
 
 
 class Cidr:
@@ -41,6 +44,27 @@ FIELDS: dict[str, dict[str, Any]] = {
         "autoCreateSubnetworks": bool,
         "networkFirewallPolicyEnforcementOrder": {"AFTER_CLASSIC_FIREWALL", "BEFORE_CLASSIC_FIREWALL"},
         "routingMode": {"REGIONAL", "GLOBAL"},
+        "mtu": range(1300, 8897),
+    },
+    "gcp:compute/firewall:Firewall": {
+        "name": NAME,
+        "project": PROJECT,
+        "network!": TEXT,
+        "direction": {"INGRESS", "EGRESS"},
+        "sourceRanges": [Cidr],
+        "targetServiceAccounts": [EMAIL],
+        "allows": [{"protocol!": {"tcp", "udp", "icmp", "esp", "ah", "sctp", "ipip", "all"}, "ports": [PORTS]}],
+        "priority": range(65536),
+    },
+    "gcp:compute/resourcePolicy:ResourcePolicy": {
+        "name": NAME,
+        "project": PROJECT,
+        "region": REGION,
+        "workloadPolicy": {
+            "type!": {"HIGH_AVAILABILITY", "HIGH_THROUGHPUT"},
+            "acceleratorTopology": TOPOLOGY,
+            "maxTopologyDistance": {"BLOCK", "CLUSTER", "SUBBLOCK"},
+        },
     },
     "gcp:compute/subnetwork:Subnetwork": {
         "name": NAME,
@@ -128,6 +152,8 @@ def _member_misfits(path: str, wanted: dict[str, Any], value: dict[str, Any]) ->
 
 
 def _fits(wanted: Any, value: Any) -> bool:
+    if isinstance(wanted, range):
+        return isinstance(value, int | float) and value in wanted
     if isinstance(wanted, type) and wanted is not Cidr:
         return isinstance(value, wanted)
     if not isinstance(value, str):
@@ -144,6 +170,15 @@ def _relations(kind: str, inputs: dict[str, Any]) -> Iterator[str]:
         networks = [IPv4Network(block) for block in blocks if isinstance(block, str) and is_network(block)]
         for position, network in enumerate(networks):
             yield from (f"{network} overlaps {other}" for other in networks[:position] if network.overlaps(other))
+    if kind == "gcp:compute/firewall:Firewall":
+        if inputs.get("direction") == "INGRESS" and "sourceRanges" not in inputs:
+            yield "INGRESS needs sourceRanges"
+        for rule in inputs.get("allows") or []:
+            if rule.get("ports") and rule.get("protocol") not in ("tcp", "udp", "sctp"):
+                yield f"protocol {rule.get('protocol')} has no ports"
+    policy = inputs.get("workloadPolicy") or {}
+    if "acceleratorTopology" in policy and "maxTopologyDistance" in policy:
+        yield "acceleratorTopology excludes maxTopologyDistance"
     if inputs.get("enableDynamicPortAllocation") and inputs.get("enableEndpointIndependentMapping"):
         yield "enableDynamicPortAllocation excludes enableEndpointIndependentMapping"
 

@@ -15,6 +15,8 @@ from typing import Any
 
 from google.cloud import container_v1 as api
 from google.protobuf import json_format
+from oracles import gcp_pools
+from oracles.gcp_pools import at
 
 from gpuyard import catalogue
 
@@ -27,6 +29,8 @@ SCOPE = re.compile(r"https://www\.googleapis\.com/auth/[a-z._-]+")
 EMAIL = re.compile(r"[^\s:@]+@[^\s:@]+\.[a-z]+")
 LABEL_KEY, LABEL_VALUE = re.compile(r"[a-z][a-z0-9_-]{0,62}"), re.compile(r"[a-z0-9_-]{0,63}")
 NAME = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
+PART = r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"
+RESERVATION = re.compile(rf"{PART}|projects/[^/]+/reservations/{PART}(/reservationBlocks/{PART})?")
 NODE_LABEL = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?")
 
 NOT_OF_THE_API = {"project", "cluster", "location", "deletionProtection", "removeDefaultNodePool", "networkingMode"}
@@ -41,6 +45,7 @@ MOVED = {
     "enableShieldedNodes": "shieldedNodes.enabled",
     "datapathProvider": "networkConfig.datapathProvider",
     "dnsConfig": "networkConfig.dnsConfig",
+    "enableMultiNetworking": "networkConfig.enableMultiNetworking",
     "enableIntranodeVisibility": "networkConfig.enableIntraNodeVisibility",
     "defaultMaxPodsPerNode": "defaultMaxPodsConstraint.maxPodsPerNode",
     "maxPodsPerNode": "maxPodsConstraint.maxPodsPerNode",
@@ -72,15 +77,17 @@ def cluster_problems(inputs: Mapping[str, Any]) -> Iterator[str]:
             "authenticatorGroupsConfig.securityGroup": re.compile(r"gke-security-groups@[^\s:@]+"),
         },
     )
-    for block in _at(inputs, "masterAuthorizedNetworksConfig.cidrBlocks") or []:
+    for block in at(inputs, "masterAuthorizedNetworksConfig.cidrBlocks") or []:
         if block.get("cidrBlock") is not None and not is_network(block["cidrBlock"]):
             yield f"/masterAuthorizedNetworksConfig: {block['cidrBlock']} is no network"
-    if _at(inputs, "privateClusterConfig.enablePrivateEndpoint") and "masterAuthorizedNetworksConfig" not in inputs:
+    if at(inputs, "privateClusterConfig.enablePrivateEndpoint") and "masterAuthorizedNetworksConfig" not in inputs:
         yield "a private endpoint needs masterAuthorizedNetworksConfig"
     if inputs.get("networkingMode") == "VPC_NATIVE" and "ipAllocationPolicy" not in inputs:
         yield "VPC_NATIVE needs ipAllocationPolicy"
-    if inputs.get("datapathProvider") == "ADVANCED_DATAPATH" and _at(inputs, "networkPolicy.enabled"):
+    if inputs.get("datapathProvider") == "ADVANCED_DATAPATH" and at(inputs, "networkPolicy.enabled"):
         yield "ADVANCED_DATAPATH excludes networkPolicy"
+    if inputs.get("enableMultiNetworking") and inputs.get("datapathProvider") != "ADVANCED_DATAPATH":
+        yield "enableMultiNetworking needs ADVANCED_DATAPATH"
     if inputs.get("removeDefaultNodePool") and not inputs.get("initialNodeCount"):
         yield "removeDefaultNodePool needs initialNodeCount"
 
@@ -101,6 +108,7 @@ def node_pool_problems(inputs: Mapping[str, Any]) -> Iterator[str]:
     yield from _machine_problems(inputs.get("nodeConfig") or {})
     yield from _purchase_problems(inputs.get("nodeConfig") or {})
     yield from _node_text_problems(inputs.get("nodeConfig") or {})
+    yield from gcp_pools.problems(inputs)
     surge = inputs.get("upgradeSettings") or {}
     if surge.get("strategy") == "SURGE" and not surge.get("maxSurge") and not surge.get("maxUnavailable"):
         yield "/upgradeSettings: maxSurge or maxUnavailable must be above 0"
@@ -135,7 +143,7 @@ def _api_body(inputs: Mapping[str, Any]) -> dict[str, Any]:
     body = _known({key: value for key, value in copy.deepcopy(dict(inputs)).items() if key not in NOT_OF_THE_API})
     for source, target in MOVED.items():
         *parents, last = source.split(".")
-        holder = _at(body, ".".join(parents)) if parents else body
+        holder = at(body, ".".join(parents)) if parents else body
         if isinstance(holder, dict) and last in holder:
             _put(body, target, _truth(holder.pop(last)))
     return dict(body)
@@ -160,12 +168,6 @@ def _known(value: Any) -> Any:
     return [_known(item) for item in value if item is not None] if isinstance(value, list) else value
 
 
-def _at(block: Any, path: str) -> Any:
-    for step in path.split("."):
-        block = block.get(step) if isinstance(block, Mapping) else None
-    return block
-
-
 def _put(block: dict[str, Any], path: str, value: Any) -> None:
     *parents, last = path.split(".")
     for step in parents:
@@ -175,7 +177,7 @@ def _put(block: dict[str, Any], path: str, value: Any) -> None:
 
 def _texts(inputs: Mapping[str, Any], patterns: Mapping[str, re.Pattern[str]]) -> Iterator[str]:
     for path, pattern in patterns.items():
-        value = _at(inputs, path)
+        value = at(inputs, path)
         if isinstance(value, str) and not pattern.fullmatch(value):
             yield f"/{path.replace('.', '/')}: {value!r} is not taken"
 
@@ -196,14 +198,20 @@ def _place_problems(inputs: Mapping[str, Any]) -> Iterator[str]:
 
 def _count_problems(inputs: Mapping[str, Any]) -> Iterator[str]:
     scaling = inputs.get("autoscaling") or {}
+    zones = len(inputs.get("nodeLocations") or [None])
     low, high = scaling.get("totalMinNodeCount"), scaling.get("totalMaxNodeCount")
-    if (low is not None or high is not None) and {"minNodeCount", "maxNodeCount"} & scaling.keys():
+    if "maxNodeCount" in scaling:
+        low, high = scaling.get("minNodeCount", 0) * zones, scaling["maxNodeCount"] * zones
+    if {"totalMinNodeCount", "totalMaxNodeCount"} & scaling.keys() and {
+        "minNodeCount",
+        "maxNodeCount",
+    } & scaling.keys():
         yield "/autoscaling: total limits exclude limits a zone"
     if low is None or high is None:
         return
     if not 0 <= low <= high or high < 1:
         yield f"/autoscaling: {low:g} to {high:g} nodes"
-    first = (inputs.get("initialNodeCount") or 0) * len(inputs.get("nodeLocations") or [None])
+    first = (inputs.get("initialNodeCount") or 0) * zones
     if not low <= first <= high:
         yield f"/initialNodeCount: starts {first:g} nodes, outside {low:g} to {high:g}"
 
@@ -216,10 +224,13 @@ def _machine_problems(config: Mapping[str, Any]) -> Iterator[str]:
     if config.get("diskType") not in machine.boot_disks:
         yield f"/nodeConfig/diskType: {machine.name} does not boot from {config.get('diskType')!r}"
     given = [(a.get("type"), a.get("count")) for a in config.get("guestAccelerators") or []]
-    if given != ([(machine.cloud_accelerator, machine.accelerators)] if machine.accelerators else []):
+    # TPU chips come with the machine type and have no accelerator type of Compute Engine.
+    gpus = machine.accelerators and machine.resource != "google.com/tpu"
+    if given != ([(machine.cloud_accelerator, machine.accelerators)] if gpus else []):
         yield f"/nodeConfig/guestAccelerators: {given} is not what {machine.name} has"
-    disks = _at(config, "ephemeralStorageLocalSsdConfig.localSsdCount") or 0
-    if disks * 375 != machine.local_disk_gb:
+    disks = at(config, "ephemeralStorageLocalSsdConfig.localSsdCount") or 0
+    # Those of A4X have 3,000 GB. Source: machine families of k8s.io/gke-autoscaling.
+    if disks * (3000 if machine.name.startswith("a4x-") else 375) != machine.local_disk_gb:
         yield f"/nodeConfig/ephemeralStorageLocalSsdConfig: {disks} disks are not what {machine.name} has"
 
 
@@ -230,6 +241,9 @@ def _purchase_problems(config: Mapping[str, Any]) -> Iterator[str]:
         yield f"/nodeConfig/reservationAffinity: {kind}, but spot machines come from no reservation"
     if (kind == "SPECIFIC_RESERVATION") != bool(affinity.get("key") and len(affinity.get("values") or []) == 1):
         yield "/nodeConfig/reservationAffinity: SPECIFIC_RESERVATION, and it alone, names one reservation"
+    for value in affinity.get("values") or []:
+        if isinstance(value, str) and not RESERVATION.fullmatch(value):
+            yield f"/nodeConfig/reservationAffinity: {value!r} names no reservation"
 
 
 def _node_text_problems(config: Mapping[str, Any]) -> Iterator[str]:

@@ -12,6 +12,7 @@ CLUSTER = "aws:eks/cluster:Cluster"
 GROUP = "aws:eks/nodeGroup:NodeGroup"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 ROLE = "aws:iam/role:Role"
+QUEUE, RULE = "aws:sqs/queue:Queue", "aws:cloudwatch/eventRule:EventRule"
 TRUST = {
     "Version": "2012-10-17",
     "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}],
@@ -107,6 +108,7 @@ GOOD: dict[str, dict[str, Any]] = {
         "serviceName": "com.amazonaws.us-east-1.s3",
         "routeTableIds": [None],
     },
+    "aws:ec2/placementGroup:PlacementGroup": {"strategy": "cluster", "tags": {"owner": "ml"}},
     ROLE: {"assumeRolePolicy": json.dumps(TRUST), "tags": {"owner": "ml"}},
     "aws:iam/rolePolicy:RolePolicy": {
         "role": None,
@@ -122,6 +124,11 @@ GOOD: dict[str, dict[str, Any]] = {
         "policyArn": "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy",
     },
     "aws:iam/openIdConnectProvider:OpenIdConnectProvider": {"url": None, "clientIdLists": ["sts.amazonaws.com"]},
+    "aws:iam/instanceProfile:InstanceProfile": {"role": None, "tags": {"owner": "ml"}},
+    QUEUE: {"messageRetentionSeconds": 300.0, "sqsManagedSseEnabled": True, "tags": {"owner": "ml"}},
+    "aws:sqs/queuePolicy:QueuePolicy": {"queueUrl": None, "policy": json.dumps(TRUST)},
+    RULE: {"eventPattern": '{"source": ["aws.ec2"]}', "tags": {"owner": "ml"}},
+    "aws:cloudwatch/eventTarget:EventTarget": {"rule": None, "arn": "arn:aws:sqs:us-east-1:111122223333:queue"},
     "aws:kms/key:Key": {"description": "secrets", "enableKeyRotation": True, "deletionWindowInDays": 30.0},
     "aws:s3/bucket:Bucket": {"bucket": "models", "forceDestroy": False, "tags": {"owner": "ml"}},
     "aws:s3/bucketObject:BucketObject": {"bucket": "models", "content": "x", "contentType": "text/plain"},
@@ -251,6 +258,23 @@ def test_good_resources_have_no_problem(kind: str) -> None:
             "is not a policy",
         ),
         ("aws:kms/key:Key", sets("deletionWindowInDays", to=3), "3 is not 7 to 30"),
+        (QUEUE, sets("messageRetentionSeconds", to=30), "30 is not 60 to 1209600"),
+        (QUEUE, sets("name", to="a queue"), "is not the name of a queue"),
+        (QUEUE, sets("kmsMasterKeyId", to="key"), "not both"),
+        (QUEUE, sets("retention", to=300), "has no such member"),
+        ("aws:sqs/queuePolicy:QueuePolicy", sets("policy", to="{}"), "is not a policy document"),
+        ("aws:sqs/queuePolicy:QueuePolicy", drops("queueUrl"), "needs QueueUrl"),
+        (RULE, sets("eventPattern", to='{"source": "aws.ec2"}'), "is not an object of lists"),
+        (RULE, drops("eventPattern"), "a pattern or a schedule"),
+        (RULE, sets("name", to="r" * 65), "65 is over 64"),
+        ("aws:cloudwatch/eventTarget:EventTarget", drops("arn"), "needs Arn"),
+        ("aws:iam/instanceProfile:InstanceProfile", sets("path", to="nodes"), "does not match"),
+        (TEMPLATE, sets("instanceMarketOptions", to={"marketType": "block"}), "'block' is not one of"),
+        (
+            TEMPLATE,
+            sets("instanceMarketOptions", to={"marketType": "capacity-block"}),
+            "a Capacity Block needs instanceType",
+        ),
         ("aws:s3/bucket:Bucket", sets("acl", to="open"), "'open' is not one of private"),
         ("aws:s3/bucketObject:BucketObject", drops("bucket"), "needs Bucket"),
         ("aws:ecr/repository:Repository", sets("imageTagMutability", to="FIXED"), "'FIXED' is not one of"),
@@ -278,7 +302,7 @@ def test_a_seeded_fault_is_found(kind: str, change: Callable[[dict[str, Any]], o
 
 
 def test_an_aws_type_that_nobody_thought_of_is_a_problem() -> None:
-    assert problems({"type": "aws:sqs/queue:Queue", "inputs": {}}) != []
+    assert problems({"type": "aws:sns/topic:Topic", "inputs": {}}) != []
 
 
 def test_other_resources_are_none_of_its_business() -> None:

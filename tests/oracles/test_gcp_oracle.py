@@ -80,6 +80,35 @@ TYPES = {
     "grant": "gcp:projects/iAMMember:IAMMember",
     "nat": "gcp:compute/routerNat:RouterNat",
     "key": "gcp:kms/cryptoKey:CryptoKey",
+    "queued": "gcp:container/nodePool:NodePool",
+    "slice": "gcp:container/nodePool:NodePool",
+    "firewall": "gcp:compute/firewall:Firewall",
+    "policy": "gcp:compute/resourcePolicy:ResourcePolicy",
+}
+QUEUED: dict[str, Any] = {
+    **POOL,
+    "nodeLocations": ["us-central1-a"],
+    "initialNodeCount": 0.0,
+    "management": {"autoRepair": False, "autoUpgrade": False},
+    "queuedProvisioning": {"enabled": True},
+    "nodeConfig": {
+        **POOL["nodeConfig"],
+        "flexStart": True,
+        "maxRunDuration": "3600s",
+        "labels": {"cloud.google.com/gke-queued": "true"},
+        "reservationAffinity": {"consumeReservationType": "NO_RESERVATION"},
+    },
+}
+SLICE: dict[str, Any] = {
+    "cluster": POOL["cluster"],
+    "location": "us-central1",
+    "nodeLocations": ["us-central1-a"],
+    "initialNodeCount": 0.0,
+    "autoscaling": {"minNodeCount": 0.0, "maxNodeCount": 4.0, "locationPolicy": "ANY"},
+    "placementPolicy": {"type": "COMPACT", "tpuTopology": "4x4"},
+    "upgradeSettings": {"strategy": "SURGE", "maxUnavailable": 1.0},
+    "networkConfig": {"acceleratorNetworkProfile": "auto"},
+    "nodeConfig": {"machineType": "ct6e-standard-4t", "diskType": "hyperdisk-balanced"},
 }
 GOOD: dict[str, dict[str, Any]] = {
     "pool": POOL,
@@ -88,6 +117,15 @@ GOOD: dict[str, dict[str, Any]] = {
     "grant": GRANT,
     "nat": {"router": "r", "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES"},
     "key": {"keyRing": None, "rotationPeriod": "7776000s", "labels": {"owner": "ml-platform"}},
+    "queued": QUEUED,
+    "slice": SLICE,
+    "firewall": {
+        "network": None,
+        "direction": "INGRESS",
+        "sourceRanges": ["10.60.0.0/20"],
+        "allows": [{"protocol": "tcp", "ports": ["8082"]}],
+    },
+    "policy": {"workloadPolicy": {"type": "HIGH_THROUGHPUT", "acceleratorTopology": "2x2x2"}},
 }
 
 Fault = Callable[[dict[str, Any]], object]
@@ -164,6 +202,41 @@ FAULTS: list[tuple[str, str, Fault]] = [
     ),
     ("key", "'90d' is not taken", lambda i: i.update(rotationPeriod="90d")),
     ("key", "'Owner' is no label's key", lambda i: i["labels"].update(Owner="x")),
+    ("pool", "names no reservation", lambda i: i["nodeConfig"]["reservationAffinity"].update(values=["p/r/h100"])),
+    ("queued", "excludes flexStart", lambda i: i["nodeConfig"].update(spot=True)),
+    ("queued", "need NO_RESERVATION", lambda i: i["nodeConfig"].pop("reservationAffinity")),
+    ("queued", "flexStart needs it off", lambda i: i["management"].update(autoRepair=True)),
+    ("queued", "start from no nodes", lambda i: i["autoscaling"].update(totalMinNodeCount=1)),
+    ("queued", "needs cloud.google.com/gke-queued", lambda i: i["nodeConfig"].pop("labels")),
+    ("queued", "queuedProvisioning excludes COMPACT", lambda i: i.update(placementPolicy={"type": "COMPACT"})),
+    ("queued", "does not place this machine COMPACT", lambda i: i.update(placementPolicy={"type": "COMPACT"})),
+    ("queued", "maxRunDuration", lambda i: i["nodeConfig"].update(maxRunDuration="1h")),
+    ("slice", "no slice of 3 nodes", lambda i: i["autoscaling"].update(maxNodeCount=3)),
+    ("slice", "3x3 of ct6e-standard-4t", lambda i: i["placementPolicy"].update(tpuTopology="3x3")),
+    ("slice", "is in one zone", lambda i: i["nodeLocations"].append("us-central1-b")),
+    ("slice", "excludes BLUE_GREEN", lambda i: i["upgradeSettings"].update(strategy="BLUE_GREEN")),
+    ("slice", "is not auto", lambda i: i["networkConfig"].update(acceleratorNetworkProfile="roce")),
+    (
+        "slice",
+        "excludes additionalNodeNetworkConfigs",
+        lambda i: i["networkConfig"].update(additionalNodeNetworkConfigs=[{"network": "n", "subnetwork": "s"}]),
+    ),
+    (
+        "slice",
+        "eight more at the most",
+        lambda i: i["networkConfig"].update(additionalNodeNetworkConfigs=[{"network": "n", "subnetwork": "s"}] * 9),
+    ),
+    ("slice", "is not what ct6e", lambda i: i["nodeConfig"].update(guestAccelerators=[{"type": "tpu", "count": 4}])),
+    (
+        "cluster",
+        "needs ADVANCED_DATAPATH",
+        lambda i: i.update(enableMultiNetworking=True, datapathProvider="LEGACY_DATAPATH"),
+    ),
+    ("firewall", "INGRESS needs sourceRanges", lambda i: i.pop("sourceRanges")),
+    ("firewall", "icmp has no ports", lambda i: i["allows"][0].update(protocol="icmp")),
+    ("firewall", "'all ports' is not taken", lambda i: i["allows"][0].update(ports=["all ports"])),
+    ("policy", "excludes maxTopologyDistance", lambda i: i["workloadPolicy"].update(maxTopologyDistance="BLOCK")),
+    ("policy", "'4' is not taken", lambda i: i["workloadPolicy"].update(acceleratorTopology="4")),
 ]
 
 

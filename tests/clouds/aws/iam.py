@@ -11,6 +11,7 @@ from clouds.kind import AutoName, Inputs, Reference, Session
 from clouds.refused import RefusedError
 
 ROLE = "aws:iam/role:Role"
+INSTANCE_PROFILE = "aws:iam/instanceProfile:InstanceProfile"
 ATTACHMENT, ROLE_POLICY = "aws:iam/rolePolicyAttachment:RolePolicyAttachment", "aws:iam/rolePolicy:RolePolicy"
 
 CREATED = "2026-11-30T00:00:00Z"
@@ -86,6 +87,29 @@ class RolePolicyAttachment(IamKind):
 
     def shown_name(self, inputs: Inputs) -> str:
         return f"{inputs.get('policyArn')}) to IAM Role ({inputs.get('role')}"
+
+
+class InstanceProfile(IamKind):
+    token, what = INSTANCE_PROFILE, "IAM Instance Profile"
+    create, update, delete = "CreateInstanceProfile", "AddRoleToInstanceProfile", "DeleteInstanceProfile"
+    autoname = AutoName("name", 128)
+    defaults: ClassVar[dict[str, Any]] = {"path": "/"}
+    source = "iam/instance_profile.go@013f173"
+    replaces = marked("name namePrefix path")
+    computed = ("arn", "createDate", "namePrefix", "uniqueId")
+    references = (of_role("role"),)
+    taken = ("EntityAlreadyExists", "Instance Profile {} already exists.")
+
+    def identify(self, session: Session, inputs: Inputs) -> str:
+        return str(inputs["name"])
+
+    def outputs(self, session: Session, name: str, inputs: Inputs, before: Inputs) -> dict[str, Any]:
+        return {
+            "arn": arn("iam", session, f"instance-profile{inputs.get('path', '/')}{name}"),
+            "createDate": CREATED,
+            "namePrefix": inputs.get("namePrefix", ""),
+            "uniqueId": before.get("uniqueId") or f"AIPA{secrets.token_hex(9)[:17].upper()}",
+        }
 
 
 class OpenIdConnectProvider(IamKind):

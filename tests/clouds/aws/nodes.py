@@ -59,6 +59,28 @@ class LaunchTemplate(Ec2Kind):
         return last + 1 if changed or not last else last
 
 
+class PlacementGroup(Ec2Kind):
+    token, what = "aws:ec2/placementGroup:PlacementGroup", "EC2 Placement Group"
+    create, update, delete = "CreatePlacementGroup", "CreateTags", "DeletePlacementGroup"
+    autoname = AutoName("name", 255)
+    taken = ("InvalidPlacementGroup.Duplicate", "The placement group '{}' already exists.")
+    source = "ec2/ec2_placement_group.go@05e34de"
+    replaces = marked("region name partitionCount spreadLevel strategy")
+    kept = marked("partitionCount spreadLevel")
+    computed = ("arn", "partitionCount", "placementGroupId", "spreadLevel")
+
+    def identify(self, session: Session, inputs: Inputs) -> str:
+        return str(inputs["name"])
+
+    def outputs(self, session: Session, name: str, inputs: Inputs, before: Inputs) -> dict[str, Any]:
+        return {
+            "arn": arn("ec2", session, f"placement-group/{name}", inputs=inputs),
+            "partitionCount": 0,
+            "placementGroupId": before.get("placementGroupId") or f"pg-{secrets.token_hex(9)[:17]}",
+            "spreadLevel": "",
+        }
+
+
 class NodeGroup(EksKind):
     token, what = "aws:eks/nodeGroup:NodeGroup", "EKS Node Group"
     create, update, delete = "CreateNodegroup", "UpdateNodegroupConfig", "DeleteNodegroup"
@@ -141,6 +163,18 @@ class NodeGroup(EksKind):
         if str(version).isdigit() and not 1 <= int(version) <= template.outputs["latestVersion"]:
             message = f"Could not find the specified version {version} for the launch template with ID {name}."
             raise RefusedError("InvalidRequestException", message)
+        self._refuse_market(inputs, template)
+
+    def _refuse_market(self, inputs: Inputs, template: Thing) -> None:
+        """EKS API, CreateNodegroup: one instance type, in one place; EKS user guide, "Create a managed node group with
+        Capacity Blocks": both say so, or neither."""
+        if at(template.inputs, "instanceType") and inputs.get("instanceTypes"):
+            message = "Instance types cannot be set both in the launch template and the nodegroup"
+            raise RefusedError("InvalidParameterException", message)
+        block = at(template.inputs, "instanceMarketOptions.marketType") == "capacity-block"
+        if block != (inputs.get("capacityType") == "CAPACITY_BLOCK"):
+            message = "CAPACITY_BLOCK as capacityType and the market type capacity-block go together"
+            raise RefusedError("InvalidParameterException", message)
 
     def outputs(self, session: Session, name: str, inputs: Inputs, before: Inputs) -> dict[str, Any]:
         cluster = session.find(CLUSTER, inputs["clusterName"])

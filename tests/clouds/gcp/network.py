@@ -12,7 +12,7 @@ from clouds.kind import AutoName, Inputs, Session
 from clouds.refused import RefusedError
 
 NETWORK, SUBNET = "gcp:compute/network:Network", "gcp:compute/subnetwork:Subnetwork"
-ROUTER = "gcp:compute/router:Router"
+ROUTER, POLICY = "gcp:compute/router:Router", "gcp:compute/resourcePolicy:ResourcePolicy"
 LOWER = AutoName("name", 63, str.lower)
 CREATED = "2026-11-30T00:00:00.000-08:00"
 
@@ -106,6 +106,56 @@ class Subnetwork(GcpKind):
             "selfLink": API + name,
             "stackType": inputs.get("stackType", "IPV4_ONLY"),
             "subnetworkId": before.get("subnetworkId") or secrets.randbelow(10**9),
+        }
+
+
+class Firewall(GcpKind):
+    """A rule of its network: it does not keep the network from being used, and the network is not deleted before it."""
+
+    token, what, service = "gcp:compute/firewall:Firewall", "Firewall", "compute"
+    create, update, delete = "firewalls.insert", "firewalls.patch", "firewalls.delete"
+    autoname = LOWER
+    defaults: ClassVar[dict[str, Any]] = {"priority": 1000}
+    source = "compute/resource_compute_firewall.go@0123f38"
+    replaces = paths("name direction params project")
+    sets = paths(
+        "allows denies destinationRanges sourceRanges sourceServiceAccounts sourceTags targetServiceAccounts targetTags"
+    )
+    kept = paths("destinationRanges direction")
+    computed = ("creationTimestamp", "destinationRanges", "direction", "enableLogging", "project", "selfLink")
+    references = (link("network", NETWORK),)
+    taken = ("alreadyExists", "The resource '{}' already exists")
+    id_format = "projects/{project}/global/firewalls/{name}"
+
+    def outputs(self, session: Session, name: str, inputs: Inputs, before: Inputs) -> dict[str, Any]:
+        return {
+            "creationTimestamp": CREATED,
+            "destinationRanges": inputs.get("destinationRanges", []),
+            "direction": inputs.get("direction", "INGRESS"),
+            "enableLogging": False,
+            "project": project(session, inputs),
+            "selfLink": API + name,
+        }
+
+
+class ResourcePolicy(GcpKind):
+    token, what, service = POLICY, "ResourcePolicy", "compute"
+    create, update, delete = "resourcePolicies.insert", "resourcePolicies.patch", "resourcePolicies.delete"
+    autoname = LOWER
+    source = "compute/resource_compute_resource_policy.go@0123f38"
+    replaces = paths(
+        "diskConsistencyGroupPolicy.enabled groupPlacementPolicy.gpuTopology groupPlacementPolicy.tpuTopology project "
+        "region workloadPolicy"
+    )
+    computed = ("project", "region", "selfLink")
+    taken = ("alreadyExists", "The resource '{}' already exists")
+    id_format = "projects/{project}/regions/{region}/resourcePolicies/{name}"
+
+    def outputs(self, session: Session, name: str, inputs: Inputs, before: Inputs) -> dict[str, Any]:
+        return {
+            "project": project(session, inputs),
+            "region": inputs.get("region") or session.region,
+            "selfLink": API + name,
         }
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pulumi
 import pytest
-from packaging.version import Version
 from pydantic import ValidationError
 from registered import Resource, registered
 
@@ -147,9 +146,10 @@ def test_a_mirror_stands_in_for_every_image_that_runs() -> None:
     assert exporter["image"] == {"repository": "mirror.example/ai/nvidia/k8s/dcgm-exporter"}
 
 
-def test_the_operators_version_is_past_the_known_escapes() -> None:
-    # CVE-2024-0132, CVE-2024-0135, CVE-2025-23359 and CVE-2025-23266: the last one is fixed in 25.3.1.
-    assert Version(catalogue.chart("gpu-operator").version) >= Version("25.3.1")
+def test_an_operators_toolkit_is_the_one_whose_version_is_held_against_the_known_escapes() -> None:
+    toolkit = values("onprem", {"dgx": "host"})["gpu-operator"]["toolkit"]
+    assert toolkit["version"] == catalogue.image("nvidia-container-toolkit").tag
+    assert ("image", "nvidia-container-toolkit") in catalogue.floors()
 
 
 @pytest.mark.parametrize(

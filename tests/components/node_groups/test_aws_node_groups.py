@@ -57,9 +57,19 @@ def template(of: NodeGroupSpec) -> dict[str, Any]:
     return inputs
 
 
-def possible(machine: str, system: str) -> NodeGroupSpec | None:
+WINDOW = {"start": "2026-12-01T11:30:00Z", "end": "2026-12-15T11:30:00Z"}
+WAYS: dict[str, dict[str, Any]] = {
+    "on_demand": {"kind": "on_demand"},
+    "spot": {"kind": "spot"},
+    "reservation": RESERVATION,
+    "capacity_block": {**RESERVATION, **WINDOW, "kind": "capacity_block"},
+}
+
+
+def possible(machine: str, system: str, way: str | None = None) -> NodeGroupSpec | None:
+    """A group of the machine, paid for in that way, or in the first in which it is sold."""
     try:
-        return spec(machine, os=system)
+        return spec(machine, os=system, capacity=WAYS[way or catalogue.machine(machine).purchase[0]])
     except ValidationError:
         return None
 
@@ -180,7 +190,14 @@ def test_the_autoscaler_is_told_what_it_cannot_see_of_an_empty_group() -> None:
         ("dl2q.24xlarge", {}, "no al2023 image: choose a machine with NVIDIA GPUs or Neuron"),
         ("inf2.xlarge", {"os": "bottlerocket"}, "no bottlerocket image: choose os al2023"),
         ("trn2u.48xlarge", {"capacity": {"kind": "spot"}}, "is not sold as spot, only as"),
-        ("p5.48xlarge", {"capacity": {"kind": "capacity_block"}}, "'on_demand', 'spot', 'reservation'"),
+        ("p5.48xlarge", {"capacity": {"kind": "rented"}}, "'on_demand', 'spot', 'reservation', 'capacity_block'"),
+        ("p5.48xlarge", {"capacity": []}, "at least 1 item"),
+        (
+            "p5.48xlarge",
+            {"capacity": [RESERVATION, {"kind": "on_demand"}]},
+            "reservation, on_demand, and a managed node group has one way to pay: give scaled_by karpenter",
+        ),
+        ("p5.48xlarge", {"expire_after": "720h"}, "for nodes that Karpenter makes: leave it out"),
         ("p5.48xlarge", {"capacity": {**RESERVATION, "count": 3}}, "nodes.max 4 is above the 3 machines"),
         ("p5.48xlarge", {"capacity": RESERVATION, "zones": ["us-east-1a"]}, "leave zones out"),
         ("p5.48xlarge", {"capacity": {**RESERVATION, "id": "cr-1"}}, "should match pattern"),
@@ -202,16 +219,18 @@ def test_a_group_that_could_not_work_is_refused_with_a_remedy(
         spec(machine, **changes)
 
 
-def test_a_machine_that_is_sold_in_blocks_only_is_refused_until_blocks_are_here(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    blocks_only = catalogue.Machine(
-        **{f: getattr(catalogue.machine("p5.48xlarge"), f) for f in catalogue.Machine.__slots__}
-        | {"purchase": ("capacity_block",)}
+def test_a_machine_that_is_sold_in_blocks_only_has_no_other_way_to_pay() -> None:
+    only = [m for m in AWS_MACHINES if catalogue.machine(m).purchase == ("capacity_block",)]
+    assert only
+    for machine in only:
+        with pytest.raises(ValidationError, match="is not sold as on_demand, only as capacity_block"):
+            spec(machine)
+
+
+def test_a_list_of_one_way_to_pay_is_that_way() -> None:
+    assert group("h100", spec("p5.48xlarge", capacity=[RESERVATION])) == group(
+        "h100", spec("p5.48xlarge", capacity=RESERVATION)
     )
-    monkeypatch.setattr(catalogue, "machine", lambda name: blocks_only)
-    with pytest.raises(ValidationError, match="is not sold as on_demand, only as capacity_block"):
-        spec("p5.48xlarge")
 
 
 def test_labels_in_a_namespace_of_kubelet_are_taken() -> None:
@@ -255,17 +274,24 @@ def test_what_the_cluster_and_the_template_settle_is_not_said_twice() -> None:
 
 
 def test_only_families_that_eks_has_no_image_for_are_refused() -> None:
-    assert {m.partition(".")[0] for m in AWS_MACHINES if possible(m, "al2023") is None} == {"dl2q", "g6f", "g7", "gr6f"}
+    on_demand = [m for m in AWS_MACHINES if "on_demand" in catalogue.machine(m).purchase]
+    refused = {m.partition(".")[0] for m in on_demand if possible(m, "al2023") is None}
+    assert refused == {"dl1", "dl2q", "g6f", "g7", "gr6f"}
     neuron = {m for m in AWS_MACHINES if catalogue.machine(m).resource == "aws.amazon.com/neuron"}
     assert {m for m in neuron if possible(m, "bottlerocket")} == set()
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("system", ["al2023", "bottlerocket"])
-def test_aws_accepts_every_machine_that_a_spec_accepts(system: str) -> None:
-    specs = [found for machine in AWS_MACHINES if (found := possible(machine, system))]
-    assert len(specs) > 50
+def test_aws_accepts_every_machine_in_every_way_that_it_is_sold(system: str, way: str) -> None:
+    sold = [machine for machine in AWS_MACHINES if way in catalogue.machine(machine).purchase]
+    specs = {machine: found for machine in AWS_MACHINES if (found := possible(machine, system, way))}
+    assert specs.keys() == {machine for machine in sold if possible(machine, system)}
+    assert len(specs) > 8
+    reservation = WAYS[way].get("id")
     known = {"clusterName": "prod", "nodeRoleArn": "arn:aws:iam::111122223333:role/node", "subnetIds": ["subnet-1"]}
-    for of in specs:
-        launch = template_inputs("any", Image(catalogue.machine(of.machine), system, 100, None), TAGS)
+    for machine, of in specs.items():
+        image = Image(catalogue.machine(machine), system, 100, reservation, block=way == "capacity_block")
+        launch = template_inputs("any", image, TAGS)
         assert problems({"type": "aws:ec2/launchTemplate:LaunchTemplate", "inputs": camel(launch)}) == []
         assert problems({"type": "aws:eks/nodeGroup:NodeGroup", "inputs": camel(group("any", of)) | known}) == []

@@ -17,7 +17,6 @@ from gpuyard.components.node_groups.aws_template import (
     Image,
     ami_type,
     ephemeral_storage,
-    local_disks,
     template_inputs,
 )
 from gpuyard.components.spec import in_gib
@@ -87,7 +86,7 @@ def test_a_machine_without_local_disks_is_told_nothing_at_its_start() -> None:
 
 
 def test_user_data_is_within_ec2s_limit() -> None:
-    assert all(len(local_disks(system)) < 16_384 for system in ("al2023", "bottlerocket"))
+    assert all(len(user_data(system)) < 16_384 for system in ("al2023", "bottlerocket"))
 
 
 def test_instances_and_volumes_carry_the_owners_tags() -> None:

@@ -49,6 +49,7 @@ def declare(name: str, group: NodeGroupSpec, opts: pulumi.ResourceOptions | None
         zones=ZONES,
         service_account="nodes@example-dev.iam.gserviceaccount.com",
         tags=TAGS,
+        project="example-dev",
         opts=opts,
     )
 
@@ -113,7 +114,7 @@ def test_labels_of_the_stack_join_the_groups_own() -> None:
 
 
 @given(
-    machine=st.sampled_from(GCP_MACHINES),
+    machine=st.sampled_from([name for name in GCP_MACHINES if not catalogue.slices(name)]),
     zones=st.integers(1, 3),
     low=st.integers(0, 4),
     more=st.integers(0, 4),
@@ -123,8 +124,10 @@ def test_whatever_is_accepted_starts_with_the_nodes_that_the_stack_says(
     machine: str, zones: int, low: int, more: int, factor: int
 ) -> None:
     nodes = {"min": low, "initial": low + factor, "max": max(1, low + factor + more)}
-    kind = "spot" if "spot" in catalogue.machine(machine).purchase else "on_demand"
-    group = spec(machine, nodes=nodes, capacity={"kind": kind})
+    sold = catalogue.machine(machine).purchase
+    kind = next(kind for kind in ("spot", "on_demand", "reservation") if kind in sold)
+    capacity = {**RESERVATION, "zone": ZONES[0], "count": 99} if kind == "reservation" else {"kind": kind}
+    group = spec(machine, nodes=nodes, capacity=capacity)
     try:
         given = inputs("group", group, ZONES[:zones])
     except ValueError:
@@ -136,13 +139,18 @@ def test_whatever_is_accepted_starts_with_the_nodes_that_the_stack_says(
 @pytest.mark.parametrize("machine", GCP_MACHINES)
 def test_a_group_of_any_machine_is_taken_by_the_cloud(machine: str) -> None:
     sold = catalogue.machine(machine).purchase
-    ways = [kind for kind in ("on_demand", "spot", "reservation") if kind in sold]
-    assert ways
-    for kind in ways:
+    assert sold
+    topologies = list(catalogue.slices(machine))[:3]
+    for kind in sold:
         capacity = {**RESERVATION, "count": 6} if kind == "reservation" else {"kind": kind}
-        (component, pool) = declared("group", spec(machine, capacity=capacity))
-        assert component["type"] == "gpuyard:index:GkeNodeGroup"
-        assert problems(pool) == []
+        for topology in topologies or [None]:
+            hosts = catalogue.slices(machine)[topology].hosts if topology else 1
+            nodes = {"min": 0, "max": hosts}
+            given = {"nodes": nodes, "capacity": capacity, "topology": topology, "zones": [RESERVATION["zone"]]}
+            component, *resources = declared("group", spec(machine, **given))
+            assert component["type"] == "gpuyard:index:GkeNodeGroup"
+            assert [problems(resource) for resource in resources] == [[]] * len(resources)
+            assert resources[-1]["type"] == "gcp:container/nodePool:NodePool"
 
 
 def test_the_autoscaler_owns_the_number_of_nodes() -> None:
@@ -156,7 +164,7 @@ def test_the_autoscaler_owns_the_number_of_nodes() -> None:
 def test_a_gpu_pool_is_made_after_the_pool_that_it_depends_on() -> None:
     def build() -> None:
         system = declare("system", spec("e2-standard-8"))
-        declare("l4", spec(), pulumi.ResourceOptions(depends_on=[system.pool]))
+        declare("l4", spec(), pulumi.ResourceOptions(depends_on=system.pools))
 
     pools = {r["name"]: r for r in registered(build) if r["type"] == "gcp:container/nodePool:NodePool"}
     assert pools["system"]["urn"] in pools["l4"]["options"]["depends_on"]
@@ -185,10 +193,10 @@ def test_taints_of_the_stack_join_the_accelerators_own() -> None:
     [
         ({"machine": "p5.48xlarge"}, "machine p5.48xlarge is of aws, and the group is on Google Cloud"),
         ({"machine": "g2-standard-13"}, "g2-standard-12"),
-        ({"machine": "a3-highgpu-1g"}, "machine a3-highgpu-1g is not sold as on_demand: give capacity.kind spot, or"),
-        ({"machine": "a3-highgpu-4g"}, "machine a3-highgpu-4g is not sold as on_demand: give capacity.kind spot, or"),
-        ({"machine": "a3-ultragpu-8g"}, "is not sold as on_demand: give capacity.kind spot or reservation, or another"),
-        ({"machine": "a4-highgpu-8g"}, "is not sold as on_demand: give capacity.kind spot or reservation, or another"),
+        ({"machine": "a3-highgpu-1g"}, "machine a3-highgpu-1g is not sold as on_demand: give capacity.kind spot or"),
+        ({"machine": "a3-highgpu-4g"}, "machine a3-highgpu-4g is not sold as on_demand: give capacity.kind spot or"),
+        ({"machine": "a3-ultragpu-8g"}, "is not sold as on_demand: give capacity.kind spot or reservation or"),
+        ({"machine": "a4-highgpu-8g"}, "is not sold as on_demand: give capacity.kind spot or reservation or"),
         (
             {"machine": "a3-ultragpu-8g", "capacity": {"kind": "spot"}, "disk_type": "pd-ssd"},
             "disk_type pd-ssd is not one that a3-ultragpu-8g boots from: give hyperdisk-balanced",
@@ -207,7 +215,7 @@ def test_taints_of_the_stack_join_the_accelerators_own() -> None:
             {"machine": "a3-highgpu-8g", "nodes": {"min": 0, "max": 4}, "capacity": RESERVATION, "zones": ZONES[:1]},
             "zones us-central1-a is not the zone of h100, us-central1-b: leave zones out",
         ),
-        ({"capacity": {"kind": "spot", "name": "h100"}}, "capacity.spot.name\n  Extra inputs are not permitted"),
+        ({"capacity": {"kind": "spot", "name": "h100"}}, "capacity.one.spot.name\n  Extra inputs are not permitted"),
         ({"capacity": {"kind": "capacity_block"}}, "'on_demand', 'spot', 'reservation'"),
         ({"nodes": {"min": 3, "max": 2}}, "min 3 is above max 2"),
         ({"driver": "disabled"}, "'default' or 'latest'"),
@@ -248,6 +256,6 @@ def test_a_reservation_outside_the_clusters_zones_is_refused() -> None:
 
 
 def test_a_name_that_leaves_no_room_for_the_node_pools_is_refused() -> None:
-    assert check_name("l" * 32)
-    with pytest.raises(ValueError, match="has 33 characters: give a node group on GKE 32 at most"):
-        check_name("l" * 33)
+    assert check_name("l" * 32, spec())
+    with pytest.raises(ValueError, match="has 33 characters: give this node group on GKE 32 at most"):
+        check_name("l" * 33, spec())

@@ -31,8 +31,8 @@ def test_selected_nodes_are_not_touched() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"count": 1}, "neither names nor selector"),
-        ({"count": 1, "names": ["a"], "selector": {"a": "b"}}, "both names and selector"),
+        ({"count": 1}, "neither names nor selector nor managed_by is given"),
+        ({"count": 1, "names": ["a"], "selector": {"a": "b"}}, "names and selector are given"),
         ({"count": 2, "names": ["a"]}, "count is 2, and 1 different names"),
         ({"count": 2, "names": ["a", "a"]}, "count is 2, and 1 different names"),
         ({"count": 1, "selector": {"a": "b"}, "labels": {"c": "d"}}, "only nodes that are named"),

@@ -11,6 +11,7 @@ import pytest
 
 from gpuyard import catalogue
 from gpuyard.components.artifacts import ArtifactsSpec
+from gpuyard.components.node_groups.offers import offers
 from gpuyard.components.serving.manifests import manifests
 from gpuyard.components.serving.placement import Placement
 from gpuyard.components.serving.spec import EndpointSpec
@@ -64,10 +65,12 @@ def on() -> Callable[..., Placement]:
     """A node group of four nodes of a machine, in a cluster with Prometheus."""
 
     def place(machine: str, **changes: Any) -> Placement:
+        found = catalogue.machine(machine)
         fields = {
             "group": "gpus",
             "namespace": "fraud",
-            "machine": catalogue.machine(machine),
+            "machine": found,
+            "offer": next(iter(offers(found)), None),
             "nodes": 4,
             "selector": {"gpuyard.io/node-group": "gpus"},
             "region": "us-east-1",

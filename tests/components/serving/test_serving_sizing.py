@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuyard import catalogue
+from gpuyard.components.node_groups.offers import offers
 from gpuyard.components.serving import sizing, template
 from gpuyard.components.serving.spec import EndpointSpec
 
@@ -94,18 +95,19 @@ def test_files_that_are_quantised_already_are_not_counted_smaller(llama: Make) -
 def test_a_replica_gets_its_accelerators_share_of_the_machine(
     llama: Make, machine: str, spread: int, share: tuple[str, str]
 ) -> None:
-    assert sizing.cpu_and_memory(llama(tensor_parallel=spread), VLLM, catalogue.machine(machine)) == share
+    found = catalogue.machine(machine)
+    assert sizing.cpu_and_memory(llama(tensor_parallel=spread), VLLM, found, *offers(found)) == share
 
 
 def test_a_machine_of_unknown_size_gives_what_the_template_says(llama: Make) -> None:
     machine = catalogue.machine("onprem-h100-80-x4")
     assert (machine.vcpus, machine.memory_gib) == (0, 0)
-    assert sizing.cpu_and_memory(llama(), VLLM, machine) == ("32", "128Gi")
+    assert sizing.cpu_and_memory(llama(), VLLM, machine, *offers(machine)) == ("32", "128Gi")
 
 
 @pytest.mark.parametrize("machine", [m for m in catalogue.machines().values() if m.accelerators], ids=lambda m: m.name)
 def test_full_nodes_request_less_than_every_machine_has(machine: catalogue.Machine) -> None:
-    cpu, memory = sizing.cpu_and_memory(of_size(1), VLLM, machine)
+    cpu, memory = sizing.cpu_and_memory(of_size(1), VLLM, machine, *offers(machine))
     if machine.vcpus:
         assert int(cpu) * machine.accelerators < machine.vcpus
     if machine.memory_gib:
