@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpuyard import catalogue
+from gpuyard.review import quotas
 from gpuyard.review.node_groups import NodeGroup, known_machine
 
 ACCELERATED = {
@@ -22,12 +24,25 @@ ENDPOINT = "gpuyard:index:Endpoint"
 Json = dict[str, Any]
 
 
-def capacity(groups: Sequence[NodeGroup], resources: Sequence[Mapping[str, Any]]) -> Json:
-    """The capacity part of a resource document. Autoscaler maxima count, not today's nodes."""
-    return summed([line(group) for group in groups], resources)
+def capacity(
+    groups: Sequence[NodeGroup],
+    resources: Sequence[Mapping[str, Any]],
+    snapshots: Sequence[quotas.Snapshot] = (),
+    date: str = "",
+) -> Json:
+    """The capacity part of a resource document. Autoscaler maxima count, not today's nodes.
+
+    `snapshots` are the quotas of accounts that are known, as of `date` (YYYY-MM-DD).
+    """
+    return summed([line(group) for group in groups], resources, snapshots, date)
 
 
-def summed(lines: Sequence[Json], resources: Sequence[Mapping[str, Any]]) -> Json:
+def summed(
+    lines: Sequence[Json],
+    resources: Sequence[Mapping[str, Any]],
+    snapshots: Sequence[quotas.Snapshot] = (),
+    date: str = "",
+) -> Json:
     """The same, from the lines of the groups."""
     accelerators: dict[str, int] = {}
     for one in lines:
@@ -38,6 +53,7 @@ def summed(lines: Sequence[Json], resources: Sequence[Mapping[str, Any]]) -> Jso
         "accelerators": dict(sorted(accelerators.items())),
         "total": sum(accelerators.values()),
         "tenants": _tenants(resources),
+        "quotas": quotas.lines(lines, snapshots, date),
     }
 
 
@@ -48,7 +64,8 @@ def line(group: NodeGroup) -> Json:
     nodes = {"min": group.minimum, "initial": group.initial, "max": group.maximum}
     accelerators = {bound: None if n is None or each is None else n * each for bound, n in nodes.items()}
     if group.taken:
-        accelerators = dict(zip(nodes, group.taken, strict=True))
+        # A part of one is one that others cannot have whole.
+        accelerators = {bound: math.ceil(count) for bound, count in zip(nodes, group.taken, strict=True)}
     return {
         "urn": group.urn,
         "name": group.name,
@@ -58,9 +75,20 @@ def line(group: NodeGroup) -> Json:
         "accelerator": accelerator,
         "resource": machine.resource if machine else None,
         "accelerators_a_node": each,
+        "vcpus_a_node": machine.vcpus if machine else None,
+        "market": group.market,
+        "region": group.region,
+        "account": group.account,
+        "attached": group.attached[0] if group.attached else None,
         "nodes": nodes,
         "accelerators": accelerators,
+        **({"parts": _parts(group)} if group.parts else {}),
     }
+
+
+def _parts(group: NodeGroup) -> Json:
+    """What tenants and endpoints take instead of accelerators, by what they call it."""
+    return {part.name(group.name): {"resource": part.resource, "a_node": part.a_node} for part in group.parts}
 
 
 def _of_a_node(group: NodeGroup, machine: catalogue.Machine | None) -> tuple[int | None, str | None]:

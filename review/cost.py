@@ -2,96 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date as day
 from typing import Any
 
 from gpuyard import catalogue
 from gpuyard.review.capacity import TENANT
+from gpuyard.review.charges import BOUNDS, HOURS_A_MONTH, sums
 from gpuyard.review.node_groups import NodeGroup, known_machine
-
-HOURS_A_MONTH = 730
-"""A twelfth of a year of 8,760 hours, as the clouds' own calculators count."""
+from gpuyard.review.prices import CATALOGUE, Prices
+from gpuyard.review.windows import hours
 
 UPPER_BOUND = "; on demand, as an upper bound"
-"""Ends the source of a spot price that is not known itself."""
+"""Ends the source of a price that is not known itself, and that the on-demand price is never below."""
 
-BOUNDS = ("min", "initial", "max")
+BELOW_ON_DEMAND = ("spot", "flex_start")
+"""Markets that are never dearer than on demand: EC2's default maximum of spot is the on-demand price, Compute Engine's
+spot and flex-start are discounts on it. Sources: EC2 user guide, Spot; GKE, about flex-start: up to 53% off."""
+
+PAID_WHILE_IDLE = ("reservation", "capacity_block")
+"""Markets whose machines are paid for, used or not."""
+
+COMMITTED = ("on_demand", "reservation")
+"""Markets whose machines a commitment makes cheaper. Sources: EC2 user guide, Capacity Reservations; Compute Engine,
+committed use discounts."""
 
 Json = dict[str, Any]
+Priced = tuple[str, catalogue.Price]
+"""A market, and what a machine costs there."""
 
 
-def cost(groups: Sequence[NodeGroup], resources: Sequence[Mapping[str, Any]]) -> Json:
-    """The cost part of a resource document, in US dollars. A price that is not known is null, never 0."""
-    return summed([line(group) for group in groups], resources)
+def cost(
+    groups: Sequence[NodeGroup],
+    resources: Sequence[Mapping[str, Any]],
+    *,
+    date: str = "",
+    prices: Prices = CATALOGUE,
+    charges: Sequence[Json] = (),
+) -> Json:
+    """The cost part of a resource document as of `date`, in US dollars. A price that is not known is null, never 0."""
+    return summed([line(group, date=date, prices=prices) for group in groups], resources, prices, charges)
 
 
-def summed(lines: Sequence[Json], resources: Sequence[Mapping[str, Any]]) -> Json:
-    """The same, from the lines of the groups."""
+def summed(
+    lines: Sequence[Json],
+    resources: Sequence[Mapping[str, Any]],
+    prices: Prices = CATALOGUE,
+    charges: Sequence[Json] = (),
+) -> Json:
+    """The same, from the lines of the groups; `charges` are of what is no machine."""
     known = [one for one in lines if one["month"]]
-    total = {bound: round(sum(one["month"][bound] for one in known), 2) for bound in BOUNDS}
+    credits_ = list(_credits(known, prices))
+    parts = [sums(known), sums(charges), sums(credits_)]
+    total = {bound: round(sum(part[bound] for part in parts), 2) for bound in BOUNDS}
     tenants = _tenants(lines, resources)
     quotas = [tenant["quota"] for tenant in tenants.values()]
     complete = len(known) == len(lines) and None not in quotas
+    accelerated = [one for one in lines if one["accelerators_a_node"]]
+    gpu_hours = {bound: [one["gpu_hours"][bound] for one in accelerated] for bound in BOUNDS}
     return {
         "currency": "USD",
         "hours_a_month": HOURS_A_MONTH,
+        "prices": prices.recorded(),
         "lines": list(lines),
+        "charges": [*(one for one in charges if one["month"]), *credits_],
+        "not_priced": [_not_priced(one) for one in charges if not one["month"]],
         "total": total,
+        "usd_gpu_hour": {
+            bound: _each(total[bound], None if None in counts else sum(counts)) if complete else None
+            for bound, counts in gpu_hours.items()
+        },
         "unknown": [one["urn"] for one in lines if not one["month"]],
         "tenants": tenants,
         "shared": round(total["max"] - sum(quotas), 2) if complete and tenants else None,
     }
 
 
-def line(group: NodeGroup) -> Json:
+def line(group: NodeGroup, *, date: str = "", prices: Prices = CATALOGUE) -> Json:
     """What one group costs."""
     machine = known_machine(group.machine)
-    price = _price(group)
+    markets = (group.market, *group.then)
+    found = [(market, _price(group, market, prices)) for market in markets]
+    price = found[0][1]
+    oldest = min((known.date for _, known in found if known), default="")
+    dearest = max((known.usd_hour for _, known in found if known), default=None)
+    window = hours(group.window) if group.window else None
+    month_hours = window if group.market == "capacity_block" else HOURS_A_MONTH
     nodes = {"min": group.minimum, "initial": group.initial, "max": group.maximum}
-    each = machine.accelerators if machine else 0
+    each = machine.accelerators if machine else group.attached[1] if group.attached else 0
     if group.taken:
         # Of shared nodes, the stack pays for the accelerators that it takes.
         accelerators: Json = dict(zip(BOUNDS, group.taken, strict=True))
-        charged = {bound: count / each if each else None for bound, count in accelerators.items()}
+        month = _month(price, {bound: count / each if each else None for bound, count in accelerators.items()})
     else:
         accelerators = {bound: None if n is None else n * each for bound, n in nodes.items()}
-        charged = {bound: _charged(group, count) for bound, count in nodes.items()}
-    month = _month(price, charged)
+        month = _of_nodes(group, nodes, found, window)
+    gpu_hours = {
+        bound: None if n is None or month_hours is None else n * month_hours for bound, n in accelerators.items()
+    }
     return {
         "urn": group.urn,
         "name": group.name,
         "group": group.name,
+        "cloud": group.cloud,
         "machine": group.machine,
         "market": group.market,
+        "then": list(group.then),
         "region": group.region,
         "usd_hour": price.usd_hour if price else None,
+        "dearest_usd_hour": dearest,
         "source": price.source if price else None,
-        "date": price.date if price else None,
-        "upper_bound": bool(price and price.source.endswith(UPPER_BOUND)),
+        "date": oldest if price else None,
+        "age_days": _age(oldest, date),
+        "upper_bound": any(known and known.source.endswith(UPPER_BOUND) for _, known in found),
         "accelerators_a_node": each,
+        **({"parts": {part.name(group.name): float(part.share) for part in group.parts}} if group.parts else {}),
+        "hours": month_hours,
         "nodes": nodes,
-        "gpu_hours": {bound: None if n is None else n * HOURS_A_MONTH for bound, n in accelerators.items()},
+        "gpu_hours": gpu_hours,
         "month": month,
-        "unknown": None if month else _reason(group, price),
+        "usd_gpu_hour": {bound: _each(month[bound], gpu_hours[bound]) if month else None for bound in BOUNDS},
+        "unknown": None if month else _reason(group, found, window),
     }
 
 
-def _reason(group: NodeGroup, price: catalogue.Price | None) -> str:
+def _reason(group: NodeGroup, found: Sequence[tuple[str, catalogue.Price | None]], window: float | None) -> str:
     """Why the cost of a group is not known."""
     if group.machine is None:
         return "its machine is not known"
-    if group.market in ("owned", "shared") and price is None:
+    missing = next((market for market, price in found if price is None), None)
+    if missing in ("owned", "shared"):
         return "its owner gives no usd_hour"
-    if price is None and group.region is None:
+    if missing and group.region is None:
         return "its region is not known"
-    if price is None:
-        return f"no {group.market} price of {group.machine} in {group.region} is known"
+    if missing:
+        return f"no {missing} price of {group.machine} in {group.region} is known"
+    if window is None and any(market == "capacity_block" for market, _ in found):
+        return "when its Capacity Block begins and ends is not known"
     return "its number of nodes is not known"
 
 
-def _price(group: NodeGroup) -> catalogue.Price | None:
-    if group.market in ("owned", "shared"):
+def _price(group: NodeGroup, market: str, prices: Prices) -> catalogue.Price | None:
+    if market in ("owned", "shared"):
         if group.usd_hour is None:
             return None
         return catalogue.Price(
@@ -100,41 +153,116 @@ def _price(group: NodeGroup) -> catalogue.Price | None:
     if group.machine is None or group.region is None:
         return None
     # EC2 capacity reservations and Compute Engine reservations are charged at the on-demand rate, used or not.
-    market = "on_demand" if group.market == "reservation" else group.market
-    found = catalogue.price(group.cloud, group.region, group.machine, market)
-    if found is None and market == "spot":
-        # Spot is never dearer: EC2's default maximum is the on-demand price, Compute Engine's spot is a discount on it.
-        bound = catalogue.price(group.cloud, group.region, group.machine, "on_demand")
+    found = prices.of(group.cloud, group.region, group.machine, "on_demand" if market == "reservation" else market)
+    if found is None and market in BELOW_ON_DEMAND:
+        bound = prices.of(group.cloud, group.region, group.machine, "on_demand")
         return replace(bound, source=f"{bound.source}{UPPER_BOUND}") if bound else None
     return found
 
 
-def _charged(group: NodeGroup, nodes: int | None) -> int | None:
-    """Machines that are paid for: a reservation is charged while idle."""
-    if nodes is None or group.market != "reservation":
-        return nodes
-    return max(nodes, group.reserved if group.reserved is not None else group.maximum or 0)
+def _of_nodes(
+    group: NodeGroup,
+    nodes: Mapping[str, int | None],
+    found: Sequence[tuple[str, catalogue.Price | None]],
+    window: float | None,
+) -> Json | None:
+    """What so many nodes cost. Of several markets, the least counts with the cheapest, the start with the first, and
+    the most with the dearest; what is paid while idle is paid at every bound."""
+    counts = [count for count in nodes.values() if count is not None]
+    idle = [market for market, _ in found if market in PAID_WHILE_IDLE]
+    if len(counts) == len(BOUNDS) and not any(counts) and not (idle and group.reserved):
+        return dict.fromkeys(BOUNDS, 0.0)
+    priced: list[Priced] = [(market, price) for market, price in found if price]
+    if len(priced) < len(found) or len(counts) < len(BOUNDS):
+        return None
+    paid = group.reserved if group.reserved is not None else max(counts)
+    base = 0.0
+    for market, price in priced:
+        span = window if market == "capacity_block" else HOURS_A_MONTH
+        if market in PAID_WHILE_IDLE:
+            if span is None:
+                return None
+            base += paid * price.usd_hour * span
+    running = [price.usd_hour for market, price in priced if market not in PAID_WHILE_IDLE]
+    first = priced[0][0] in PAID_WHILE_IDLE
+    # What comes before in the order is filled first; a reservation that comes last may stay idle.
+    rates = {"min": min(running), "initial": running[0], "max": max(running)} if running else {}
+    month: Json = {}
+    for bound in BOUNDS:
+        beyond = max(0, (nodes[bound] or 0) - (paid if idle and (first or bound == "min") else 0))
+        rate = rates.get(bound, priced[0][1].usd_hour)
+        month[bound] = round(base + beyond * rate * HOURS_A_MONTH, 2)
+    return month
 
 
 def _month(price: catalogue.Price | None, charged: Mapping[str, float | None]) -> Json | None:
     if all(count == 0 for count in charged.values()):
         return dict.fromkeys(charged, 0.0)
-    if price is None:
+    if price is None or None in charged.values():
         return None
-    month: Json = {}
-    for bound, count in charged.items():
-        if count is None:
-            return None
-        month[bound] = round(count * price.usd_hour * HOURS_A_MONTH, 2)
-    return month
+    return {bound: round((count or 0) * price.usd_hour * HOURS_A_MONTH, 2) for bound, count in charged.items()}
+
+
+def _credits(lines: Sequence[Json], prices: Prices) -> Iterator[Json]:
+    """What commitments take off: so many machines at their price, in place of the on-demand one. The part of a
+    commitment that this stack does not use is paid all the same, and is no cost of this stack."""
+    for (cloud, region, machine, market), price in sorted(prices.own.items()):
+        if market != "committed":
+            continue
+        covered = [
+            one
+            for one in lines
+            if (one["cloud"], one["region"], one["machine"]) == (cloud, region, machine)
+            and one["market"] in COMMITTED
+            and not one["then"]
+        ]
+        saved = covered[0]["usd_hour"] - price.usd_hour if covered else 0
+        if saved <= 0:
+            continue
+        month = {}
+        for bound in BOUNDS:
+            charged = sum(one["month"][bound] / one["usd_hour"] / HOURS_A_MONTH for one in covered)
+            month[bound] = round(-min(charged, price.machines or 0) * saved * HOURS_A_MONTH, 2)
+        yield {
+            "urn": covered[0]["urn"],
+            "name": machine,
+            "what": f"commitment for {price.machines} machines",
+            "region": region,
+            "usd": -saved,
+            "unit": "hour",
+            "source": price.source,
+            "date": price.date,
+            "amount": None,
+            "month": month,
+            "unknown": None,
+        }
+
+
+def _not_priced(charge: Json) -> Json:
+    return {key: charge[key] for key in ("urn", "name", "what")} | {"why": charge["unknown"]}
+
+
+def _age(priced: str, date: str) -> int | None:
+    """Days from the day of a price to another; None where one is not known."""
+    return (day.fromisoformat(date) - day.fromisoformat(priced)).days if priced and date else None
+
+
+def _each(usd: float, gpu_hours: float | None) -> float | None:
+    """US dollars for each accelerator-hour that is there; None where there is none."""
+    return round(usd / gpu_hours, 4) if gpu_hours else None
 
 
 def _tenants(lines: Sequence[Json], resources: Sequence[Mapping[str, Any]]) -> Json:
-    accelerator_month = {
-        one["group"]: one["usd_hour"] / one["accelerators_a_node"] * HOURS_A_MONTH
-        for one in lines
-        if one["usd_hour"] is not None and one["accelerators_a_node"]
-    }
+    # By what a tenant's share is called: of a group whose GPUs are divided, a part, which costs its part of a node.
+    # Of a group that is several node pools, the dearest counts.
+    accelerator_month: dict[str, float] = {}
+    not_known = {one["group"] for one in lines if one["dearest_usd_hour"] is None or not one["hours"]}
+    for one in lines:
+        if one["group"] in not_known or not one["accelerators_a_node"]:
+            continue
+        for name, share in (one.get("parts") or {one["group"]: 1 / one["accelerators_a_node"]}).items():
+            month = one["dearest_usd_hour"] * one["hours"] * share
+            accelerator_month[name] = max(accelerator_month.get(name, 0.0), month)
     tenants: Json = {}
     for tenant in (r for r in resources if r["type"] == TENANT):
         shares = tenant["inputs"].get("accelerators") or {}

@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 class Document(TypedDict):
-    """What a stack would be, on a day. `cost` and `capacity` are empty until they are worked out."""
+    """What a stack would be, on a day. `cost`, `capacity` and `compatibility` are empty until they are worked out."""
 
     format: str
     date: str
@@ -29,6 +29,8 @@ class Document(TypedDict):
     """By package, the `inputs` that its default provider takes from the stack's configuration, as aws:region."""
     cost: Json
     capacity: Json
+    compatibility: list[Json]
+    """Images and node groups that are known not to go together, and endpoints of which it is not known."""
 
 
 def build(recording: Recording, *, date: str, environment: str) -> Document:
@@ -43,6 +45,7 @@ def build(recording: Recording, *, date: str, environment: str) -> Document:
         "default_providers": default_providers(recording.project, recording.config),
         "cost": {},
         "capacity": {},
+        "compatibility": [],
     }
     hide(document, contents_of_secrets(document["resources"]))
     return document

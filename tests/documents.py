@@ -61,8 +61,12 @@ def cost(lines: list[Json], **more: Any) -> Json:
     return {
         "currency": "USD",
         "hours_a_month": 730,
+        "prices": None,
         "lines": lines,
+        "charges": [],
+        "not_priced": [],
         "total": total,
+        "usd_gpu_hour": dict.fromkeys(total),
         "unknown": [line["urn"] for line in lines if not line["month"]],
         "tenants": {},
         "shared": None,

@@ -39,7 +39,7 @@ def mutations() -> list[Mutation]:
         document = make()
         for i, resource in enumerate(document["resources"]):
             found += [(name, i, path, new) for path in places(resource["inputs"]) for new in PUT_THERE]
-        parts = {key: document[key] for key in ("cost", "capacity")}
+        parts = {key: document[key] for key in ("cost", "capacity", "compatibility") if key in document}
         found += [(name, -1, path, new) for path in places(parts) for new in PUT_THERE]
     return found
 

@@ -145,6 +145,7 @@ def raw_gcp() -> Json:
             "values": {
                 "driver": {"enabled": False, "repository": "nvcr.io/nvidia", "image": "driver", "version": "580.1"},
                 "toolkit": {"securityContext": {"privileged": True}},
+                "devicePlugin": {"enabled": False},
             },
         },
     )

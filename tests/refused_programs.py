@@ -49,23 +49,85 @@ def broken_clouds() -> Json:
         resource("gcp:container/cluster:Cluster", "quiet", {"location": "us-central1"}),
         resource("gcp:container/nodePool:NodePool", "a3", {"nodeConfig": {"machineType": "a3-highgpu-8g"}}),
         resource("gpuyard:index:NodeInventory", "dgx", {"machine": "dgx-b200", "count": 8}),
+        resource("aws:ec2/capacityReservation:CapacityReservation", "over", {"endDate": "2020-01-01T00:00:00Z"}),
+        resource(
+            "gcp:container/nodePool:NodePool",
+            "l4",
+            {"location": "us-central1-a", "nodeCount": 1, "nodeConfig": {"machineType": "g2-standard-4"}},
+        ),
     ]
     bare, a3, dgx = (resource_["urn"] for resource_ in (resources[2], resources[10], resources[11]))
     lines = [
         {"urn": bare, "group": "bare", "market": "on_demand", "month": None, "unknown": "its region is not known"},
-        {"urn": a3, "group": "a3", "month": {"min": 0, "initial": 1.5, "max": 1900000.25}, "unknown": None},
+        {
+            "urn": a3,
+            "group": "a3",
+            "date": "2025-06-01",
+            "age_days": 547,
+            "month": {"min": 0, "initial": 1.5, "max": 1900000.25},
+            "unknown": None,
+        },
     ]
     groups = [
         group(bare, "p9.48xlarge", None, {"min": 0, "max": 2}, None),
         group(a3, "a3-highgpu-8g", 8, {"min": 0, "max": 8}, 64) | {"accelerator": "h100-80"},
         group(dgx, "dgx-b200", 8, {"min": None, "max": None}, None),
     ]
+    windows = [
+        window(a3, "/nodeConfig/0", -20, -1),
+        window(a3, "/nodeConfig/1", -5, 2),
+        window(a3, "/nodeConfig/2", 3, 30),
+        window(a3, "/nodeConfig/3", None, None),
+    ]
     tenants = {"fraud": {"quota": 10.0, "worst": 20.5, "budget": 15.0}}
     return document(
         resources,
         cost=cost(lines, tenants=tenants),
-        capacity={"groups": groups, "accelerators": {"h100-80": 64}, "total": 64, "tenants": {}},
+        capacity={
+            "groups": groups,
+            "accelerators": {"h100-80": 64},
+            "total": 64,
+            "tenants": {},
+            "quotas": [account_quota(bare), account_quota(a3) | {"limit": None, "unchecked": "no snapshot"}],
+            "windows": windows,
+        },
+        compatibility=[incompatible(bare, "refused"), incompatible(a3, "unknown")],
     )
+
+
+def window(urn: str, path: str, starts: int | None, ends: int | None) -> Json:
+    """Capacity that is reserved for a time, as the capacity part of a document has it."""
+    return {
+        "urn": urn,
+        "path": path,
+        "what": "Capacity Block cr-0123456789abcdef0",
+        "start": None if starts is None else "2026-12-03T11:30:00Z",
+        "end": None if ends is None else "2026-12-30T11:30:00Z",
+        "starts_in_days": starts,
+        "ends_in_days": ends,
+    }
+
+
+def account_quota(name: str) -> Json:
+    """A quota of a cloud's account, as the capacity part of a document has it."""
+    about = {"cloud": "aws", "account": "111122223333", "region": "us-east-1", "code": "L-417A185B", "name": name}
+    return about | {
+        "unit": "vcpus",
+        "need": 384,
+        "limit": 192.0,
+        "usage": None,
+        "groups": ["bare", "a3"],
+        "uncounted": [],
+        "fetched": "2026-09-20",
+        "age_days": 71,
+        "unchecked": None,
+    }
+
+
+def incompatible(urn: str, status: str) -> Json:
+    """A node group and an image that do not go together, or may not, as a document has them."""
+    about = {"urn": urn, "path": "/instanceTypes", "group": "bare", "machine": "p5.48xlarge", "driver": "550"}
+    return about | {"image": "vllm/vllm-openai:v0.32.0", "status": status, "reason": "the driver is 550"}
 
 
 def group(urn: str, machine: str, each: int | None, nodes: Json, most: int | None) -> Json:
@@ -167,4 +229,36 @@ def policy(name: str, spec: Json) -> Json:
     return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata, "spec": spec}
 
 
-BROKEN = {"clouds": broken_clouds, "pods": broken_pods}
+def rival_plugins() -> Json:
+    """Every way to offer a GPU twice."""
+    plugin = {
+        "containers": [{"name": "plugin", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"}],
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+        "nodeSelector": {"pool": "gpus"},
+    }
+    pool = {"guestAccelerators": [{"type": "nvidia-l4", "count": 1}], "labels": {"pool": "gpus"}}
+    charts = {
+        "gpu-operator": {"devicePlugin": {"enabled": True}, "nfd": {"enabled": True}},
+        "nvidia-device-plugin": {"gfd": {"enabled": True}, "nodeSelector": {"pool": "gpus"}},
+        "dra-driver-nvidia-gpu": {
+            "gpuResourcesEnabledOverride": True,
+            "resources": {"gpus": {"enabled": True}},
+            "kubeletPlugin": {"nodeSelector": {"pool": "gpus"}},
+        },
+    }
+    releases = [
+        resource("kubernetes:helm.sh/v3:Release", chart, {"chart": chart, "values": values})
+        for chart, values in charts.items()
+    ]
+    nodes = [
+        resource("gcp:container/nodePool:NodePool", "l4", {"nodeConfig": pool}),
+        resource(
+            "aws:eks/nodeGroup:NodeGroup",
+            "bottlerocket",
+            {"amiType": "BOTTLEROCKET_x86_64_NVIDIA", "labels": {"pool": "gpus"}},
+        ),
+    ]
+    return document([*nodes, *releases, kubernetes(workload("DaemonSet", plugin, namespace="gpu-operator"))])
+
+
+BROKEN = {"clouds": broken_clouds, "pods": broken_pods, "plugins": rival_plugins}

@@ -40,7 +40,7 @@ class GrowingStack:
         self._secrets = config_secrets(config, hidden)
         defaults = default_providers(project, self._config)
         self._preparation = Preparation(book.refers, defaults)
-        self._sums = Sums(defaults)
+        self._sums = Sums(defaults, book.snapshots, date, book.prices)
         self._resources: dict[str, Resource] = {}
         self._given: dict[Place, str] = {}
         self._early = {rule.id: rule for rule in book.rules.rules.values() if rule.scope != "stack"}
@@ -95,7 +95,8 @@ class GrowingStack:
             if depends_on.get(urn):
                 resource["options"]["depends_on"] = sorted(set(depends_on[urn]))
         recording = Recording(self._project, self._book.stack, list(self._resources.values()), [], 0.0, self._config)
-        document = describe_in(recording, self._book.environment, date=self._date)
+        book = self._book
+        document = describe_in(recording, book.environment, date=self._date, quotas=book.snapshots, prices=book.prices)
         verdict = judge_all(document, self._book, self.mask, self._preparation, choice="embedded")
         return self._new(verdict.findings)
 

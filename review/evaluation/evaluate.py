@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from gpuyard.review.evaluation.masks import Mask
 from gpuyard.review.evaluation.prepare import Preparation, prepare
 from gpuyard.review.evaluation.rules import Refers, Rule, RuleSet
 from gpuyard.review.evaluation.undetermined import SKIP, settle
+from gpuyard.review.prices import CATALOGUE, FILE, Prices, prices
+from gpuyard.review.quotas import Snapshot, snapshots
 
 _TEXTS = ("rule", "urn", "path", "message")
 
@@ -36,6 +38,10 @@ class Policies:
     """The first has the entry point; each may have `lib/` and `rules/`."""
     limits: Path
     """The folder with environments.yaml and a file an environment."""
+    quotas: Path | None = None
+    """Folder or file of the quotas of accounts, if there are any."""
+    prices: Path | None = None
+    """File of prices that go over the catalogue's, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,10 @@ class Rulebook:
     limits: Json
     """As rules read them."""
     rules: RuleSet
+    snapshots: tuple[Snapshot, ...] = ()
+    """Quotas of accounts, as far as they are known."""
+    prices: Prices = CATALOGUE
+    """What machines cost."""
 
     @property
     def refers(self) -> list[Refers]:
@@ -66,15 +76,26 @@ class Verdict:
     """Name and version of the engine that answered."""
     plain_secrets: list[tuple[str, str]]
     """URN and JSON pointer of every secret that stands in plain text: no report may show it."""
+    limits: Json = field(default_factory=dict)
+    """What it was judged by."""
 
 
 def find_policies(program: Path) -> Policies:
     """The packaged rules and limits; a program's own `policies/rules` add to the rules, its `policies/limits` replace
-    the limits."""
+    the limits, its `policies/prices.csv` goes over the catalogue's prices, and its `quotas` say what its accounts may
+    run."""
     packaged = Path(str(files("gpuyard.policies"))).resolve()
     own = (program / "policies").resolve()
     added = (own,) if own != packaged and (own / "rules").is_dir() else ()
-    return Policies((packaged, *added), own / "limits" if (own / "limits").is_dir() else packaged / "limits")
+    limits_ = own / "limits" if (own / "limits").is_dir() else packaged / "limits"
+    quotas = (program / "quotas").resolve()
+    own_prices = own / FILE
+    return Policies(
+        (packaged, *added),
+        limits_,
+        quotas if quotas.is_dir() else None,
+        own_prices if own_prices.is_file() else None,
+    )
 
 
 def environment_of(stack: str, policies: Policies) -> str:
@@ -86,7 +107,8 @@ def rulebook(stack: str, policies: Policies) -> Rulebook:
     """Reads rules and limits. Raises InputError for wrong limits, GateError for rules that cannot be read whole."""
     environment = environment_of(stack, policies)
     given = limits.limits(stack, environment, policies.limits)
-    return Rulebook(stack, environment, given, rules.load(policies.directories))
+    known = snapshots(policies.quotas)
+    return Rulebook(stack, environment, given, rules.load(policies.directories), known, prices(policies.prices))
 
 
 def evaluate(document: Document, policies: Policies, *, choice: Choice = "auto") -> Verdict:
@@ -137,7 +159,7 @@ def judge_all(
     settled = list(settle(fired, book.rules.rules, prepared))
     findings = told((f for f in settled if f["level"] != SKIP), book.rules.rules, mask)
     undecided = told((f for f in settled if f["level"] == SKIP), book.rules.rules, mask)
-    return Verdict(findings, undecided, name, plain)
+    return Verdict(findings, undecided, name, plain, book.limits)
 
 
 def told(settled: Iterable[Json], rules: Mapping[str, Rule], mask: Mask) -> list[Finding]:

@@ -71,6 +71,32 @@ class Api(_Part):
     """The same for IPv6."""
 
 
+class AccountQuota(_Part):
+    """What the quotas of the clouds' accounts must be checked by: a snapshot that `gpuyard quotas fetch` wrote."""
+
+    max_age_days: NonNegativeInt
+    """An older snapshot gives a finding."""
+    unchecked: Literal["advisory", "mandatory"] | None = None
+    """Whether a quota that no snapshot tells warns or denies; nothing is said where this is left out, but for the
+    report."""
+
+
+class PriceAge(_Part):
+    """How old the prices may be that a review counts with."""
+
+    warn_days: NonNegativeInt
+    """Days from a machine's price to the review; an older one warns."""
+    deny_days: NonNegativeInt
+    """The same; an older one denies."""
+
+
+class CapacityWindow(_Part):
+    """When it is told that capacity which is reserved for a time comes to its end."""
+
+    ends_within_days: NonNegativeInt
+    """Days before the end. What has ended is denied without it too."""
+
+
 class _Stack(_Part):
     """What one stack may have that its environment as a whole may not."""
 
@@ -95,6 +121,12 @@ class Limits(_Part):
     capabilities: list[Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]+$")]]
     """Linux capabilities that a container may add."""
     api: Api
+    account_quota: AccountQuota | None = None
+    """How the quotas of accounts are checked. What exceeds a quota that is known is denied without it too."""
+    price_age: PriceAge | None = None
+    """How old prices may be; as old as they are where this is left out."""
+    capacity_window: CapacityWindow | None = None
+    """How early the end of a Capacity Block or a reservation is told."""
     stacks: dict[str, _Stack] = Field(default_factory=dict)
     """Limits of single stacks, by exact name; what one leaves out is the environment's."""
 

@@ -5,12 +5,13 @@
     by_type          {type: [{urn, name, parent, inputs, unknown, default_tags, references}]}: all but Kubernetes
                      objects; `unknown` are the pointers to inputs that are not known
     objects          {"Deployment.apps": [{urn, path, api, name, namespace, patch, body, references}]}
-    pods             [{urn, path, object, kind, name, namespace, labels, spec,
+    pods             [{urn, provider, path, object, kind, name, namespace, labels, spec,
                        containers: [{path, role, container, image}]}]; `object` is the path of what carries the pod
-    releases         [{urn, chart, repository, namespace, values, images: [{path, image}],
+    releases         [{urn, provider, chart, repository, namespace, values, images: [{path, image}],
                        grants: [{path, name, capability}]}]
     plain_secrets    [{urn, path, place, name, kind}]
     cost, capacity   as in the document
+    compatibility    [{urn, path, group, machine, driver, image, status, reason}], as in the document
 
 A member that is null (its value is unknown) is left out, so a rule meets what is missing, never a null, save as an
 element of a list. Whole floats are integers: engines print them differently. A pod's spec is in `pods` only, not in its
@@ -167,6 +168,7 @@ def stack_input(document: Mapping[str, Any], limits: Json) -> Json:
         "limits": known(limits),
         "cost": known(document.get("cost") or {}),
         "capacity": known(document.get("capacity") or {}),
+        "compatibility": known(document.get("compatibility") or []),
     } | _nothing()
 
 
@@ -192,7 +194,8 @@ def _add(rego: Json, context: _Context) -> None:
         rego["by_type"].setdefault(resource["type"], []).append(entry)
     if resource["type"].startswith(kubernetes.HELM):
         namespace = _namespace(inputs.get("namespace"), ("namespace",), context)
-        rego["releases"].append({"urn": urn, **release(inputs)} | ({"namespace": namespace} if namespace else {}))
+        about = {"urn": urn, "provider": resource["provider"], **release(inputs)}
+        rego["releases"].append(about | ({"namespace": namespace} if namespace else {}))
     secret = frozenset(resource["secret"])
     plain = in_plain_text(resource["type"], inputs, context.read.objects, secret)
     rego["plain_secrets"] += [{"urn": urn, **secret_} for secret_ in plain]
@@ -207,6 +210,7 @@ def _add_object(rego: Json, item: Object, context: _Context) -> None:
     labels = about.get("labels")
     described = {"object": pointer(item.path), "kind": item.kind, "labels": labels if isinstance(labels, dict) else {}}
     body = item.body
+    described["provider"] = context.read.resource["provider"]
     for path, spec in kubernetes.pod_specs(item):
         rego["pods"].append(common | described | kubernetes.pod(spec, path))
         body = _without(body, path[len(item.path) :])

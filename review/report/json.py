@@ -7,6 +7,7 @@ from typing import Any
 
 from gpuyard.review import document as documents
 from gpuyard.review.judge import Review
+from gpuyard.review.report.levels import levels
 
 
 def to_json(reviews: list[Review]) -> str:
@@ -19,6 +20,7 @@ def _review(review: Review) -> dict[str, Any]:
         "document": documents.public(review.document),
         "engine": review.engine,
         "findings": [asdict(finding) for finding in review.findings],
+        "quotas": [asdict(level) for level in levels(review)],
         "unseen": [asdict(part) for part in review.unseen],
         "verdict": "refused" if review.refused else "may deploy",
     }

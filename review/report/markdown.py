@@ -6,7 +6,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gpuyard.review.changes import counted, losses
 from gpuyard.review.judge import Review
-from gpuyard.review.report.summary import hourly, money, parts, places, priced, short_type, span
+from gpuyard.review.report.levels import levels
+from gpuyard.review.report.summary import (
+    charged,
+    hourly,
+    kinds,
+    money,
+    parts,
+    places,
+    priced,
+    rate,
+    short_type,
+    span,
+)
 
 
 def to_markdown(reviews: list[Review]) -> str:
@@ -24,10 +36,14 @@ def to_markdown(reviews: list[Review]) -> str:
         reviews=reviews,
         counted=counted,
         losses=losses,
+        levels=levels,
         parts=parts,
         places=places,
+        charged=charged,
         hourly=hourly,
+        kinds=kinds,
         priced=priced,
+        rate=rate,
         short_type=short_type,
     )
 

@@ -86,6 +86,21 @@ def priced(lines: Sequence[Mapping[str, Any]]) -> str:
     return f", at prices of {' and '.join(dates)}" if dates else ""
 
 
+def charged(cost: Mapping[str, Any]) -> dict[str, float]:
+    """What is no machine costs so much a month: disks, gateways, the control plane, less what commitments take off."""
+    return {bound: sum(one["month"][bound] for one in cost["charges"]) for bound in ("min", "initial", "max")}
+
+
+def kinds(charges: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """What is charged, or not priced, and how often."""
+    return dict(Counter(one["what"] for one in charges))
+
+
+def rate(usd: float | None) -> str:
+    """US dollars with cents; nothing where there is no accelerator, or a price is not known."""
+    return "" if usd is None else f"${usd:,.2f}"
+
+
 def span(bounds: Mapping[str, Any], unit: str = "") -> str:
     """`1 to 4`, or `3` where the bounds agree."""
     low, high = (("?" if bounds[key] is None else f"{bounds[key]:,}") for key in ("min", "max"))

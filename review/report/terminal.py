@@ -12,7 +12,20 @@ from rich.text import Text
 from gpuyard.review.changes import Change, counted, losses
 from gpuyard.review.document import Document
 from gpuyard.review.judge import Review
-from gpuyard.review.report.summary import by_rule, hourly, money, parts, places, priced, short_type, span
+from gpuyard.review.report.levels import Level, levels
+from gpuyard.review.report.summary import (
+    by_rule,
+    charged,
+    hourly,
+    kinds,
+    money,
+    parts,
+    places,
+    priced,
+    rate,
+    short_type,
+    span,
+)
 
 SEVERITY = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
 
@@ -29,6 +42,10 @@ def print_cost(document: Document, console: Console) -> None:
     """Prints what one stack costs."""
     console.print(Text.assemble((f"{document['stack']}", "bold"), f"  {document['environment']}, {document['date']}"))
     tables: list[RenderableType] = [_node_groups(document)]
+    if document["cost"]["charges"]:
+        tables += ["", _charges(document["cost"])]
+    if document["cost"]["not_priced"]:
+        tables += ["", _not_priced(document["cost"])]
     if document["capacity"]["tenants"]:
         tables += ["", _tenants(document)]
     console.print(Padding(Group(*tables), (0, 0, 0, 2)), "")
@@ -40,10 +57,15 @@ def _sections(review: Review) -> list[RenderableType]:
         sections: list[RenderableType] = [_declared("Creates", resources)]
     else:
         sections = [_changes(review.changes, review.failures), "", _declared("Declares", resources)]
-    if review.document["cost"]["lines"]:
+    cost = review.document["cost"]
+    if cost["lines"] or cost["charges"]:
         sections += ["", _node_groups(review.document)]
+    if cost["not_priced"]:
+        sections += ["", _not_priced(cost)]
     if review.document["capacity"]["tenants"]:
         sections += ["", _tenants(review.document)]
+    if found := levels(review):
+        sections += ["", _levels(found)]
     if review.findings:
         sections += ["", _findings(review)]
     if review.unseen:
@@ -104,10 +126,30 @@ def _node_groups(document: Any) -> Table:
             price,
             *(money(month[bound]) for bound in ("min", "initial", "max")),
         )
-    total = document["cost"]["total"]
-    known = "known prices" if document["cost"]["unknown"] else "total"
+    cost = document["cost"]
+    total = cost["total"]
+    if cost["charges"]:
+        table.add_row("beside machines", "", "", "", "", *(money(usd) for usd in charged(cost).values()))
+    known = "known prices" if cost["unknown"] else "total"
     table.add_row(Text(known, style="bold"), "", "", "", "", *(Text(money(total[b]), style="bold") for b in total))
+    if any(cost["usd_gpu_hour"].values()):
+        table.add_row("an accelerator-hour", "", "", "", "", *(rate(cost["usd_gpu_hour"][bound]) for bound in total))
     return table
+
+
+def _charges(cost: Any) -> Table:
+    """What is no machine, each kind in one row."""
+    table = _table(f"Beside machines{priced(cost['charges'])}", "what", ">how often", ">min", ">start", ">max")
+    for what, count in kinds(cost["charges"]).items():
+        months = charged({"charges": [one for one in cost["charges"] if one["what"] == what]})
+        table.add_row(what, str(count), *(f"${usd:,.2f}" for usd in months.values()))
+    return table
+
+
+def _not_priced(cost: Any) -> Text:
+    """What costs money and is in no total."""
+    found = ", ".join(f"{count} x {what}" if count > 1 else what for what, count in kinds(cost["not_priced"]).items())
+    return Text.assemble(("Not priced", "bold"), (f"  {found}", "dim"))
 
 
 def _span(bounds: Any) -> str:
@@ -131,6 +173,15 @@ def _tenants(document: Any) -> Table:
         table.add_row(
             name, ", ".join(shares), ", ".join(taken), *(money(costs.get(key)) for key in ("quota", "worst", "budget"))
         )
+    return table
+
+
+def _levels(found: list[Level]) -> Table:
+    table = _table("Quotas", "level", "of", ">may need", ">may have", "")
+    last = ""
+    for level in found:
+        table.add_row("" if level.level == last else level.level, level.what, level.need, level.limit, level.note)
+        last = level.level
     return table
 
 

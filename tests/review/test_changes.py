@@ -42,6 +42,10 @@ def test_an_update_says_what_differs_and_loses_nothing() -> None:
         ("kubernetes:core/v1:Namespace", "everything in the namespace"),
         ("kubernetes:core/v1:PersistentVolumeClaim", "the data on the volume"),
         ("pulumi:providers:kubernetes", "every object that it made in the cluster"),
+        (
+            "kubernetes:nvidia.com/v1alpha1:NVIDIADriver",
+            "the GPUs' driver on its nodes: no pod starts there until they have another",
+        ),
         ("kubernetes:core/v1:ConfigMap", ""),
         ("aws:eks/clusterPolicy:ClusterPolicy", ""),
     ],

@@ -41,6 +41,7 @@ def test_a_document_says_what_when_and_for_whom() -> None:
         "cost": {},
         "default_providers": {},
         "capacity": {},
+        "compatibility": [],
     }
 
 

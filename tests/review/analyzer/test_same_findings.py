@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -262,7 +265,16 @@ def test_defaults_of_a_provider_never_decide() -> None:
     assert grown([template], checked=fill).last == reviewed([template])
 
 
-def test_every_early_rule_is_asked_early() -> None:
+def test_every_early_rule_is_asked_early(tmp_path: Path) -> None:
     """A rule whose scope promises it has something to say before all resources are in."""
-    said = {finding.rule for make in BROKEN.values() for finding in grown(make()["resources"]).early}
+    old = tmp_path / "prices.csv"
+    old.write_text(
+        "cloud,region,machine,market,usd_hour,source,date\ngcp,us-central1,g2-standard-4,on_demand,0.7,old,2020-01-01\n"
+    )
+    quotas = tmp_path / "quotas.json"
+    l4 = {"code": "NVIDIA_L4_GPUS", "name": "NVIDIA_L4_GPUS", "value": 0, "unit": "gpus"}
+    about = {"format": "gpuyard.quotas/1", "cloud": "gcp", "account": "example-dev", "region": "us-central1"}
+    quotas.write_text(json.dumps({**about, "fetched": "2020-01-01", "quotas": [l4]}))
+    policies = replace(EVERYBODYS, prices=old, quotas=quotas)
+    said = {finding.rule for make in BROKEN.values() for finding in grown(make()["resources"], policies=policies).early}
     assert said == {rule.id for rule in rulebook("dev", EVERYBODYS).rules.rules.values() if rule.scope != "stack"}

@@ -210,7 +210,7 @@ def test_all_rules_can_be_set_at_once() -> None:
 
 def test_a_rule_that_there_is_not_cannot_be_set() -> None:
     with pytest.raises(
-        RefusedError, match=r"names 'quota/machine', and there is no such rule: give all, or one of cloud/"
+        RefusedError, match=r"names 'quota/machine', and there is no such rule: give all, or one of accelerators/"
     ):
         Pack().configure(**{"quota/machine": pb.DISABLED})
 

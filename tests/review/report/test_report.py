@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from gpuyard.cli.output import for_file
 from gpuyard.review.evaluation.findings import Finding
 from gpuyard.review.judge import Review
 from gpuyard.review.report.json import to_json
 from gpuyard.review.report.markdown import to_markdown
 from gpuyard.review.report.summary import money, parts, short_type, span
-from gpuyard.review.report.terminal import print_review
+from gpuyard.review.report.terminal import print_cost, print_review
 from gpuyard.review.unseen import Unseen
 
 STACK = "urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev"
@@ -53,6 +55,7 @@ DOCUMENT: Any = {
     "resources": RESOURCES,
     "cost": {
         "currency": "USD", "hours_a_month": 730, "lines": [LINE], "unknown": ["urn:g"], "shared": None,
+        "charges": [], "not_priced": [], "prices": None, "usd_gpu_hour": {"min": None, "initial": None, "max": None},
         "total": {"min": 0, "initial": 0, "max": 0}, "tenants": {"fraud": {"quota": None, "worst": None, "budget": 100}},
     },
     "capacity": {
@@ -167,3 +170,26 @@ def test_reports_say_how_old_their_prices_are() -> None:
 def test_every_report_says_what_no_rule_has_judged() -> None:
     for text in (printed(review()), to_markdown([review()]), to_json([review()])):
         assert "chart x" in text
+
+
+def test_what_is_no_machine_is_counted_and_what_has_no_price_is_named() -> None:
+    priced: Any = deepcopy(DOCUMENT)
+    gateway = {"urn": "u", "name": "a", "what": "NAT gateway", "date": "2026-09-24"}
+    priced["cost"] |= {
+        "charges": [gateway | {"month": {"min": 32.85, "initial": 32.85, "max": 32.85}}] * 2,
+        "not_priced": [gateway | {"what": "objects in the bucket"}] * 3,
+        "total": {"min": 65.7, "initial": 65.7, "max": 65.7},
+        "usd_gpu_hour": {"min": None, "initial": 2.5, "max": 1.25},
+        "prices": {"file": "prices.csv", "rows": 1, "sha256": "0"},
+    }
+    terminal = for_file(lambda console: print_review(Review(priced, [], "OPA 1.22.3", []), console))
+    assert re.search(r"beside machines +\$66 +\$66 +\$66", terminal)
+    assert re.search(r"an accelerator-hour +\$2.50 +\$1.25", terminal)
+    assert "Not priced  3 x objects in the bucket" in terminal
+    alone = for_file(lambda console: print_cost(priced, console))
+    assert re.search(r"NAT gateway +2 +\$65.70 +\$65.70 +\$65.70", alone)
+    markdown = to_markdown([Review(priced, [], "OPA 1.22.3", [])])
+    assert "| beside machines | | | | | $66 | $66 | $66 |" in markdown
+    assert "An accelerator-hour costs $1.25 at the most" in markdown
+    assert "Prices of prices.csv go over the catalogue's." in markdown
+    assert "Not priced: 3 x objects in the bucket." in markdown

@@ -23,6 +23,8 @@
 #     - {type: "gcp:container/nodePool:NodePool", path: /nodeCount}
 #     - {type: "gpuyard:index:NodeInventory", path: /count}
 #     - {type: "gpuyard:index:NodeInventory", path: /machine}
+#     - {type: "kubernetes:karpenter.sh/*:NodePool", path: /spec/limits, fires: true}
+#     - {type: "kubernetes:karpenter.sh/*:NodePool", path: /spec/template/spec/requirements, fires: true}
 #   frameworks:
 #     - "OWASP Top 10 for LLM Applications 2025: LLM10 Unbounded Consumption"
 #   remediation: >-
@@ -77,7 +79,7 @@ deny contains {"urn": group.urn, "path": "", "message": message, "rests_on": cou
 }
 
 # Where the clouds say how many nodes there are.
-counts := ["/autoscaling", "/count", "/initialNodeCount", "/nodeCount", "/scalingConfig"]
+counts := ["/autoscaling", "/count", "/initialNodeCount", "/nodeCount", "/scalingConfig", "/spec/limits"]
 
 groups := [group |
 	is_array(input.capacity.groups)
