@@ -25,10 +25,11 @@ pulumi.CustomResource(
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ((), ("review", "cost", "explain", "schema", "Exit codes", "OPA_URL", "NO_COLOR")),
+        ((), ("review", "cost", "explain", "machines", "schema", "Exit codes", "OPA_URL", "NO_COLOR")),
         (("review",), ("--program", "--date", "--timeout", "--format", "--out", "Exit code: 0", "decrypts no secret")),
         (("cost",), ("--program", "--date", "--timeout", "--format", "730 hours")),
         (("explain",), ("--program", "(Q6)", "policies/rules")),
+        (("machines",), ("--cloud", "--region", "--format", "[FILTER]", "shown as ?")),
         (("schema",), ("yaml-language-server",)),
     ],
 )

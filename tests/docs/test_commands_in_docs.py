@@ -15,7 +15,7 @@ import pytest
 from made import program
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("changing.md", "state.md", "teardown.md")
+PAGES = ("changing.md", "on-prem.md", "prices.md", "state.md", "teardown.md", "upgrading.md")
 SECONDS = 60
 
 OWN = {"gpuyard": Path(sys.executable).with_name("gpuyard")}

@@ -20,8 +20,9 @@ from shipped_cluster import node_group
 from gpuyard.components.platform_spec import PlatformSpec
 from gpuyard.components.stack import AwsPlatformSpec, GcpPlatformSpec, load
 
-KEPT = {
-    "clusterpolicies.nvidia.com",
+GPU_OPERATOR = {"clusterpolicies.nvidia.com", "nvidiadrivers.nvidia.com"}
+
+KEPT = GPU_OPERATOR | {
     "podmonitors.monitoring.coreos.com",
     "prometheusrules.monitoring.coreos.com",
     "servicemonitors.monitoring.coreos.com",

@@ -13,7 +13,7 @@ import pytest
 from agreement import RELEASE, disagreements
 from control_plane.plane import ControlPlane
 from control_plane.processes import until
-from deployed import KEPT, Deployed, deployed, node_labels
+from deployed import GPU_OPERATOR, KEPT, Deployed, deployed, node_labels
 from engine.charts import ChartMirror
 from engine.engine import ROOT, Engine
 from shipped_cluster import objects
@@ -195,7 +195,7 @@ DEV = Life(
     ),
     {"qwen3-8b": "research"},
     {"gcp:kms/keyRing:KeyRing", "gcp:kms/cryptoKey:CryptoKey", "gcp:projects/serviceIdentity:ServiceIdentity"},
-    KEPT - {"clusterpolicies.nvidia.com"},
+    KEPT - GPU_OPERATOR,
 )
 
 
