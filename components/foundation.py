@@ -10,26 +10,23 @@ import pulumi_aws as aws
 import pulumi_gcp as gcp
 import pulumi_kubernetes
 
+from gpuyard.components.aws_platform import AwsPlatformSpec
 from gpuyard.components.cluster import aws as aws_cluster
 from gpuyard.components.cluster import aws_karpenter, aws_services
 from gpuyard.components.cluster import existing as existing_cluster
 from gpuyard.components.cluster import gcp as gcp_cluster
 from gpuyard.components.cluster import onprem as onprem_cluster
+from gpuyard.components.existing_platform import ExistingPlatformSpec
+from gpuyard.components.gcp_platform import GcpPlatformSpec, people
+from gpuyard.components.managed_platform import hosts_system_pods
 from gpuyard.components.node_groups import aws as aws_groups
 from gpuyard.components.node_groups import existing as existing_groups
 from gpuyard.components.node_groups import gcp as gcp_groups
 from gpuyard.components.node_groups import gcp_gpudirect
 from gpuyard.components.node_groups import karpenter as karpenter_groups
 from gpuyard.components.node_groups import onprem as onprem_groups
+from gpuyard.components.onprem_platform import OnPremPlatformSpec
 from gpuyard.components.platform_spec import PlatformSpec
-from gpuyard.components.stack import (
-    AwsPlatformSpec,
-    ExistingPlatformSpec,
-    GcpPlatformSpec,
-    OnPremPlatformSpec,
-    hosts_system_pods,
-    people,
-)
 
 
 @dataclass(frozen=True)

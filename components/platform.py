@@ -12,8 +12,9 @@ from gpuyard.components.accelerators.efa_plugin import EfaPlugin
 from gpuyard.components.accelerators.families import AcceleratorSoftware
 from gpuyard.components.accelerators.network_operator import NetworkOperator
 from gpuyard.components.accelerators.nvidia import NvidiaSoftware
+from gpuyard.components.managed_platform import ManagedPlatformSpec
 from gpuyard.components.monitoring.monitoring import Monitoring
-from gpuyard.components.platform_spec import ManagedPlatformSpec, PlatformSpec
+from gpuyard.components.platform_spec import PlatformSpec
 from gpuyard.components.scheduling.groups import GroupClasses
 from gpuyard.components.scheduling.keda import Keda
 from gpuyard.components.scheduling.kueue import Kueue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import pulumi
@@ -118,3 +119,11 @@ def _specs(spec: type[Spec]) -> list[type[Spec]]:
 
 def _lower(message: str) -> str:
     return message[0].lower() + message[1:]
+
+
+def problem(path: str, check: Any, *arguments: Any) -> Iterator[str]:
+    """What a check raises as ValueError, with the path of what it checked."""
+    try:
+        check(*arguments)
+    except ValueError as error:
+        yield f"{path}: {error}"

@@ -9,7 +9,8 @@ from typing import Any
 
 from gpuyard import catalogue
 from gpuyard.review import quotas
-from gpuyard.review.node_groups import NodeGroup, known_machine
+from gpuyard.review.node_group import NodeGroup, known_machine
+from gpuyard.review.resources import ENDPOINT, TENANT
 
 ACCELERATED = {
     "aws": re.compile(r"^(p|g|gr|inf|trn|dl|vt|f)[0-9]"),
@@ -17,9 +18,6 @@ ACCELERATED = {
 }
 """Families of machines with accelerators: a machine of another family has none, even if the catalogue lacks it.
 Source: EC2, accelerated computing instances; Compute Engine, accelerator-optimized families and TPU machines."""
-
-TENANT = "gpuyard:index:Tenant"
-ENDPOINT = "gpuyard:index:Endpoint"
 
 Json = dict[str, Any]
 

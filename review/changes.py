@@ -89,9 +89,16 @@ def _change(urn: str, steps: Sequence[Mapping[str, Any]]) -> Change:
     keys: dict[str, None] = {}
     for step in steps:
         # `keys` are those that force a replacement, `diffs` all that differ.
-        keys |= dict.fromkeys(step.get("keys") or step.get("diffs") or ())
+        keys |= dict.fromkeys(step.get("keys") or step.get("diffs") or _detailed(step))
     lost = _lost_with(_type(urn)) if operation in ("replace", "delete") else ""
     return Change(urn, operation, tuple(keys), lost)
+
+
+def _detailed(step: Mapping[str, Any]) -> list[str]:
+    """Paths of what differs, which providers may say instead; where some force a replacement, these."""
+    paths: Mapping[str, Mapping[str, Any]] = step.get("detailedDiff") or {}
+    forcing = [path for path, how in paths.items() if str(how.get("diffKind", "")).endswith("-replace")]
+    return forcing or list(paths)
 
 
 def _type(urn: str) -> str:

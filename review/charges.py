@@ -12,7 +12,9 @@ from typing import Any
 
 from gpuyard import catalogue
 from gpuyard.review.disks import Disk
-from gpuyard.review.node_groups import EKS_CLUSTER, GKE_CLUSTER, NodeGroup, of_provider
+from gpuyard.review.node_group import NodeGroup
+from gpuyard.review.resources import EKS_CLUSTER, GKE_CLUSTER, Resource, of_provider
+from gpuyard.review.values import number
 
 HOURS_A_MONTH = 730
 """A twelfth of a year of 8,760 hours, as the clouds' own calculators count."""
@@ -55,7 +57,6 @@ CHARGED = frozenset({EKS_CLUSTER, GKE_CLUSTER, *BY_THE_HOUR, *DISKS, *BY_USE})
 """Types whose charge their own inputs tell."""
 
 Json = dict[str, Any]
-Resource = Mapping[str, Any]
 
 
 def of_resource(resource: Resource, by_urn: Mapping[str, Resource], date: str) -> list[Json]:
@@ -72,7 +73,7 @@ def of_group(group: NodeGroup) -> list[Json]:
         return []
     resource = {"urn": group.urn, "name": group.name}
     return [
-        charge(resource, what, group.cloud, group.region, service, each and times(nodes, each))
+        charge(resource, what, group.cloud, group.region, service, times(nodes, each) if each else None)
         for disk in group.disks
         for what, service, each in _disk(disk, "disk of each node")
     ]
@@ -110,9 +111,9 @@ def _read(resource: Resource, by_urn: Mapping[str, Resource], date: str) -> Iter
             yield what, cloud, region, service, one
     elif type_ in DISKS:
         kind, size, default = DISKS[type_]
-        disk = Disk(str(inputs.get(kind) or default), _whole(inputs.get(size)), _whole(inputs.get("iops")))
+        disk = Disk(str(inputs.get(kind) or default), number(inputs.get(size)), number(inputs.get("iops")))
         for what, service, each in _disk(disk, "disk"):
-            yield what, cloud, region, service, each and times(one, each)
+            yield what, cloud, region, service, times(one, each) if each else None
     elif type_ in BY_USE:
         yield BY_USE[type_], cloud, region, "", None
 
@@ -142,7 +143,7 @@ def _extended(inputs: Resource, date: str) -> bool:
 
 
 def _order(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    return tuple(int(part) for part in re.findall(r"\d{1,9}", version)[:2])
 
 
 def charge(
@@ -185,7 +186,3 @@ def _why(price: catalogue.ServicePrice | None, region: str | None, service: str)
 def sums(lines: Sequence[Json]) -> Json:
     """The cost of all lines at each bound; what is not priced is not in it."""
     return {bound: round(sum(one["month"][bound] for one in lines if one["month"]), 2) for bound in BOUNDS}
-
-
-def _whole(value: Any) -> int | None:
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -12,10 +12,13 @@ from typing import Any
 
 from gpuyard import catalogue
 from gpuyard.review.evaluation import objects as kubernetes
-from gpuyard.review.node_groups import ENDPOINT, NodeGroup, known_machine
+from gpuyard.review.node_group import NodeGroup, known_machine
+from gpuyard.review.resources import ENDPOINT, Resource
+from gpuyard.review.values import at, mapping, text
 
-EXISTING_CLUSTER = "gpuyard:index:ExistingCluster"
-GKE_CLUSTER = "gpuyard:index:GkeCluster"
+CLUSTERS = ("gpuyard:index:ExistingCluster", "gpuyard:index:GkeCluster")
+"""Components whose inputs say which driver the nodes have."""
+
 OPERATOR = "gpu-operator"
 
 ACCELERATORS = ("nvidia.com/", "amd.com/", "aws.amazon.com/neuron", "google.com/tpu", "habana.ai/")
@@ -24,7 +27,6 @@ ACCELERATORS = ("nvidia.com/", "amd.com/", "aws.amazon.com/neuron", "google.com/
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 Json = dict[str, Any]
-Resource = Mapping[str, Any]
 
 
 def compatibility(groups: Sequence[NodeGroup], resources: Sequence[Resource]) -> list[Json]:
@@ -118,15 +120,14 @@ def _labels(group: NodeGroup, by_urn: Mapping[str, Resource]) -> Json:
     """Labels that every node of a group has, as far as the program says."""
     inputs = by_urn[group.urn]["inputs"]
     config = inputs.get("nodeConfig")
-    given = (config if isinstance(config, dict) else inputs).get("labels")
+    given = mapping((config if isinstance(config, dict) else inputs).get("labels"))
     machine = {INSTANCE_TYPE: group.machine} if group.machine and group.cloud in ("aws", "gcp") else {}
-    return machine | (given if isinstance(given, dict) else {})
+    return {**machine, **given}
 
 
 def _takes_accelerators(container: Json) -> bool:
-    resources = container.get("resources")
-    limits = resources.get("limits") if isinstance(resources, dict) else None
-    return isinstance(limits, dict) and any(str(name).startswith(ACCELERATORS) for name in limits)
+    limits = mapping(at(container, "resources", "limits"))
+    return any(str(name).startswith(ACCELERATORS) for name in limits)
 
 
 def _accelerator(group: NodeGroup) -> catalogue.Accelerator | None:
@@ -144,7 +145,7 @@ def _driver(group: NodeGroup, by_urn: Mapping[str, Resource]) -> str | None:
     stated = resource["inputs"].get("driver_version") or cluster.get("driver_version")
     if stated is None and cluster.get("driver") == "operator":
         return catalogue.node_driver("operator", catalogue.chart(OPERATOR).version, str(cluster.get("kubernetes")))
-    return stated if isinstance(stated, str) else None
+    return text(stated)
 
 
 def _cluster(resource: Resource, by_urn: Mapping[str, Resource]) -> Json:
@@ -152,9 +153,5 @@ def _cluster(resource: Resource, by_urn: Mapping[str, Resource]) -> Json:
     parents = {resource["parent"]}
     if parent := by_urn.get(resource["parent"]):
         parents.add(parent["parent"])
-    found = (
-        other["inputs"]
-        for other in by_urn.values()
-        if other["type"] in (EXISTING_CLUSTER, GKE_CLUSTER) and other["parent"] in parents
-    )
+    found = (other["inputs"] for other in by_urn.values() if other["type"] in CLUSTERS and other["parent"] in parents)
     return next(found, {})

@@ -8,10 +8,10 @@ from datetime import date as day
 from typing import Any
 
 from gpuyard import catalogue
-from gpuyard.review.capacity import TENANT
 from gpuyard.review.charges import BOUNDS, HOURS_A_MONTH, sums
-from gpuyard.review.node_groups import NodeGroup, known_machine
+from gpuyard.review.node_group import NodeGroup, known_machine
 from gpuyard.review.prices import CATALOGUE, Prices
+from gpuyard.review.resources import TENANT
 from gpuyard.review.windows import hours
 
 UPPER_BOUND = "; on demand, as an upper bound"

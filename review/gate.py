@@ -115,4 +115,4 @@ def _record(build: Callable[[], object], directory: Path) -> Recording:
 
 
 def _sentence(finding: Finding) -> str:
-    return f"{finding.rule}: {finding.urn.rpartition('::')[2]}{finding.path}: {finding.message} {finding.remediation}"
+    return f"{finding.rule}: {finding.urn.rpartition('::')[2]}{finding.path}: {finding.message}. {finding.remediation}"

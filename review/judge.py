@@ -15,7 +15,8 @@ from gpuyard.review.cost import cost
 from gpuyard.review.document import Document
 from gpuyard.review.evaluation.evaluate import Policies, environment_of, evaluate
 from gpuyard.review.evaluation.findings import Finding
-from gpuyard.review.node_groups import NodeGroup, node_groups
+from gpuyard.review.node_group import NodeGroup
+from gpuyard.review.node_groups import node_groups
 from gpuyard.review.prices import CATALOGUE, Prices, prices
 from gpuyard.review.quotas import Snapshot, check_given, snapshots
 from gpuyard.review.recording import Recording, Resource

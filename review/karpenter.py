@@ -9,7 +9,8 @@ from operator import ge, gt, le, lt
 from typing import Any
 
 from gpuyard import catalogue
-from gpuyard.review.disks import Disk
+from gpuyard.review.quantities import GIB, amount
+from gpuyard.review.values import at, mapping, sequence, text
 
 TYPE = "kubernetes:karpenter.sh/v1:NodePool"
 """A NodePool as the Kubernetes provider types it."""
@@ -29,19 +30,11 @@ MAKERS = {
 }
 """How labels call what has a resource: as EC2 does, which lists the first two as GPUs."""
 
-COMPARED: Mapping[Any, Callable[[float, float], bool]] = {"Gt": gt, "Lt": lt, "Gte": ge, "Lte": le}
+COMPARED: Mapping[str, Callable[[float, float], bool]] = {"Gt": gt, "Lt": lt, "Gte": ge, "Lte": le}
 
 MACHINES = "node.kubernetes.io/instance-type"
 CAPACITY = "karpenter.sh/capacity-type"
 ZONES = "topology.kubernetes.io/zone"
-
-QUANTITY = re.compile(r"^([0-9]+(?:\.[0-9]+)?)(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$")
-UNITS = {"": 1, "m": 0.001} | {
-    letter + suffix: base**power
-    for suffix, base in (("", 1000), ("i", 1024))
-    for power, letter in enumerate("KMGTPE" if suffix else "kMGTPE", start=1)
-}
-"""Kubernetes' quantities. Source: k8s.io/apimachinery, pkg/api/resource."""
 
 Json = Mapping[str, Any]
 
@@ -72,9 +65,9 @@ def is_pool(inputs: Json) -> bool:
 
 def pool(inputs: Json) -> Pool:
     """Reads a NodePool."""
-    template = _mapping(_mapping(inputs.get("spec")).get("template"))
-    spec = _mapping(template.get("spec"))
-    reference = _mapping(spec.get("nodeClassRef"))
+    template = mapping(at(inputs, "spec", "template"))
+    spec = mapping(template.get("spec"))
+    reference = mapping(spec.get("nodeClassRef"))
     path, machines = _values(spec, MACHINES)
     cloud = CLOUDS.get(str(reference.get("group")), "other")
     return Pool(
@@ -83,9 +76,9 @@ def pool(inputs: Json) -> Pool:
         machines=_fitting(spec, cloud) if machines is None else machines,
         machine_path=path,
         markets=_markets(spec),
-        kept=int(_amount(_mapping(inputs.get("spec")).get("replicas")) or 0),
-        node_class=reference.get("name") if isinstance(reference.get("name"), str) else None,
-        labels=_mapping(template.get("metadata")).get("labels"),
+        kept=int(amount(at(inputs, "spec", "replicas")) or 0),
+        node_class=text(reference.get("name")),
+        labels=at(template, "metadata", "labels"),
     )
 
 
@@ -95,23 +88,15 @@ def most_nodes(inputs: Json, machine: catalogue.Machine | None, *, alone: bool) 
     `alone` says that the pool has no other machine: then a node that would cross a limit is not made. Of several,
     smaller ones may fill the rest, which counts as one node more.
     """
-    spec = _mapping(inputs.get("spec"))
-    given, kept = _mapping(spec.get("limits")), _amount(spec.get("replicas"))
+    spec = mapping(inputs.get("spec"))
+    given, kept = mapping(spec.get("limits")), amount(spec.get("replicas"))
     bounds = []
     for resource, limit in given.items():
-        amount, each = _amount(limit), _each(resource, machine)
-        if amount is not None and each:
-            bounds.append(int(amount // each) if alone or resource == "nodes" else int(-(-amount // each)))
+        most, each = amount(limit), _each(resource, machine)
+        if most is not None and each:
+            bounds.append(int(most // each) if alone or resource == "nodes" else int(-(-most // each)))
     # A pool of a fixed size goes beyond it only while nodes are replaced, and then up to its limit of nodes.
     return min(bounds) if bounds else int(kept) if kept is not None else None
-
-
-def disks(node_class: Json) -> tuple[Disk, ...]:
-    """The volumes of an EC2NodeClass; of one that names none, they are Karpenter's, and not known."""
-    mappings = _mapping(node_class.get("spec")).get("blockDeviceMappings")
-    volumes = [one.get("ebs") for one in mappings if isinstance(one, dict)] if isinstance(mappings, list) else []
-    found = tuple(_disk(volume) for volume in volumes if isinstance(volume, dict))
-    return found or (Disk(None, None),)
 
 
 def class_of(found: Pool, objects: Iterable[Json]) -> Json | None:
@@ -122,7 +107,7 @@ def class_of(found: Pool, objects: Iterable[Json]) -> Json | None:
             for inputs in objects
             if inputs.get("kind") == "EC2NodeClass"
             and str(inputs.get("apiVersion", "")).startswith("karpenter.k8s.aws/")
-            and _mapping(inputs.get("metadata")).get("name") == found.node_class
+            and at(inputs, "metadata", "name") == found.node_class
         ),
         None,
     )
@@ -139,7 +124,7 @@ def bought(component: Json | None, markets: Sequence[str]) -> tuple[tuple[str, .
 
 def _ways(given: Any) -> Iterator[tuple[str, int | None]]:
     for way in given if isinstance(given, list) else [given]:
-        kind, count = _mapping(way).get("kind"), _amount(_mapping(way).get("count"))
+        kind, count = mapping(way).get("kind"), amount(mapping(way).get("count"))
         if isinstance(kind, str):
             yield kind, None if count is None else int(count)
 
@@ -153,19 +138,16 @@ def _markets(spec: Json) -> tuple[str, ...]:
 
 def _values(spec: Json, key: str) -> tuple[str, list[str] | None]:
     """Where a requirement is, and what it allows; None where the pool does not say."""
-    requirements = spec.get("requirements")
-    for position, requirement in enumerate(requirements if isinstance(requirements, list) else []):
-        if _mapping(requirement).get("key") == key and requirement.get("operator") == "In":
-            values = requirement.get("values")
+    for position, requirement in enumerate(map(mapping, sequence(spec.get("requirements")))):
+        if requirement.get("key") == key and requirement.get("operator") == "In":
             path = f"/spec/template/spec/requirements/{position}/values"
-            return path, [one for one in values if isinstance(one, str)] if isinstance(values, list) else []
+            return path, [one for one in sequence(requirement.get("values")) if isinstance(one, str)]
     return "/spec/template/spec/requirements", None
 
 
 def _fitting(spec: Json, cloud: str) -> list[str]:
     """The catalogue's machines that fit the requirements; those on labels that are not read here narrow nothing."""
-    requirements = spec.get("requirements")
-    wanted = [_mapping(one) for one in requirements] if isinstance(requirements, list) else []
+    wanted = [mapping(one) for one in sequence(spec.get("requirements"))]
     rows = (machine for machine in catalogue.machines().values() if machine.cloud == cloud)
     return [machine.name for machine in rows if all(_fits(_labels(machine), one) for one in wanted)]
 
@@ -200,9 +182,9 @@ def _fits(labels: Mapping[str, str | None], requirement: Json) -> bool:
     key, values = str(requirement.get("key")), requirement.get("values")
     if key not in labels or (values is not None and not isinstance(values, list)):
         return True
-    has, first = labels[key], _amount((values or [None])[0])
-    number = _amount(has)
-    match requirement.get("operator"):
+    has, first = labels[key], amount((values or [None])[0])
+    number = amount(has)
+    match str(requirement.get("operator")):
         case "In":
             return has in (values or [])
         case "NotIn":
@@ -230,26 +212,4 @@ def _each(resource: str, machine: catalogue.Machine | None) -> float | None:
         return None
     if resource == machine.resource:
         return machine.accelerators
-    return {"cpu": machine.vcpus, "memory": machine.memory_gib * 2**30}.get(resource)
-
-
-def _amount(value: Any) -> float | None:
-    if isinstance(value, bool) or value is None:
-        return None
-    found = QUANTITY.match(str(int(value)) if isinstance(value, float) and value.is_integer() else str(value))
-    return float(found[1]) * UNITS[found[2] or ""] if found else None
-
-
-def _disk(volume: Json) -> Disk:
-    size, kind = _amount(volume.get("volumeSize")), volume.get("volumeType")
-    iops, mibps = _amount(volume.get("iops")), _amount(volume.get("throughput"))
-    return Disk(
-        kind if isinstance(kind, str) else None,
-        None if size is None else int(size // 2**30),
-        None if iops is None else int(iops),
-        None if mibps is None else int(mibps),
-    )
-
-
-def _mapping(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}
+    return {"cpu": machine.vcpus, "memory": machine.memory_gib * GIB}.get(resource)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from gpuyard import catalogue
+from gpuyard.review.values import number
 
 SHARED = "nvidia.com/gpu.shared"
 """What the device plugin calls a shared GPU where it renames it, as gpuyard has it do outside of GKE."""
@@ -33,10 +34,10 @@ def parts(partition: Any, machine: catalogue.Machine | None) -> tuple[Part, ...]
     """The parts of a node of gpuyard's, from what its component says; empty where its GPUs are whole."""
     if not isinstance(partition, dict) or machine is None or not machine.resource or not machine.accelerators:
         return ()
-    profiles, clients = partition.get("profiles"), partition.get("clients")
+    profiles, clients = partition.get("profiles"), number(partition.get("clients")) or 0
     if isinstance(profiles, dict):
         return tuple(_slices(profiles, partition.get("strategy"), machine))
-    if not isinstance(clients, int):
+    if clients < 1:
         return ()
     count = machine.accelerators * clients
     resource = machine.resource if machine.cloud == "gcp" else SHARED
@@ -45,7 +46,8 @@ def parts(partition: Any, machine: catalogue.Machine | None) -> tuple[Part, ...]
 
 def _slices(profiles: Mapping[str, Any], strategy: Any, machine: catalogue.Machine) -> Iterator[Part]:
     known = catalogue.partitions(machine.accelerator or "")
-    counts = {profile: count for profile, count in profiles.items() if profile in known and isinstance(count, int)}
+    given = {profile: number(count) or 0 for profile, count in profiles.items() if profile in known}
+    counts = {profile: count for profile, count in given.items() if count > 0}
     whole = sum(known[profile].compute_slices * count for profile, count in counts.items())
     several = len(counts) > 1
     for profile, count in counts.items():

@@ -123,18 +123,6 @@ def check_given(place: Path, given: Snapshot, groups: Sequence[Mapping[str, Any]
         )
 
 
-def only_account(provider: Mapping[str, Any]) -> str | None:
-    """The one account that a provider of AWS may deploy to, by its inputs, where it is held to one."""
-    allowed = provider.get("allowedAccountIds")
-    if isinstance(allowed, str):
-        try:
-            allowed = json.loads(allowed)
-        except (ValueError, RecursionError):
-            return None
-    one = allowed[0] if isinstance(allowed, list) and len(allowed) == 1 else None
-    return one if isinstance(one, str) else None
-
-
 def lines(groups: Iterable[Mapping[str, Any]], known: Sequence[Snapshot], date: str) -> list[Json]:
     """Each quota that counts a node group, with what the groups may need of it together and what it allows.
 
@@ -145,7 +133,9 @@ def lines(groups: Iterable[Mapping[str, Any]], known: Sequence[Snapshot], date: 
     for group in groups:
         if group["cloud"] not in CLOUDS or group["nodes"]["max"] == 0 or not group["machine"]:
             continue
-        counting = catalogue.quotas_of(group["cloud"], group["machine"], group["market"], group["attached"])
+        counting: Sequence[catalogue.Quota | None] = catalogue.quotas_of(
+            group["cloud"], group["machine"], group["market"], group["attached"]
+        )
         for quota in counting or [None]:
             line = _line(group, quota, known, date)
             if line is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gpuyard.review.charges import BOUNDS, charge, region_of, times
-from gpuyard.review.node_groups import EKS_CLUSTER, GKE_CLUSTER
+from gpuyard.review.quantities import GIB, amount
+from gpuyard.review.resources import EKS_CLUSTER, GKE_CLUSTER, Resource
+from gpuyard.review.values import at, mapping, sequence, text
 
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 PROVISIONERS = {"ebs.csi.aws.com": "aws", "pd.csi.storage.gke.io": "gcp"}
@@ -26,21 +27,7 @@ NLB_TYPES = ("external", "nlb", "nlb-ip")
 LB_TYPE = "service.beta.kubernetes.io/aws-load-balancer-type"
 """How a service asks for a network load balancer; without, EKS makes a classic one, whose price is another."""
 
-_UNITS = {
-    "Ki": 2**10,
-    "Mi": 2**20,
-    "Gi": 2**30,
-    "Ti": 2**40,
-    "Pi": 2**50,
-    "k": 10**3,
-    "M": 10**6,
-    "G": 10**9,
-    "T": 10**12,
-    "": 1,
-}
-
 Json = dict[str, Any]
-Resource = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +42,7 @@ def of_objects(resources: Sequence[Resource], by_urn: Mapping[str, Resource]) ->
     """What the Kubernetes objects of a document cost. Of those that only a chart makes, its claims are seen."""
     home = _home(resources, by_urn)
     classes = {
-        _text(_at(resource, "metadata", "name")): resource["inputs"]
+        text(at(resource["inputs"], "metadata", "name")) or "": resource["inputs"]
         for resource in resources
         if resource["inputs"].get("kind") == "StorageClass"
     }
@@ -76,17 +63,16 @@ def _read(resource: Resource, home: Home | None, classes: Mapping[str, Resource]
         case "PersistentVolumeClaim":
             yield _claim(resource, inputs.get("spec"), 1, home, classes)
         case "StatefulSet":
-            claims = _at(resource, "spec", "volumeClaimTemplates")
-            replicas = _at(resource, "spec").get("replicas", 1) if isinstance(_at(resource, "spec"), dict) else 1
-            for claim in claims if isinstance(claims, list) else []:
+            spec = mapping(inputs.get("spec"))
+            for claim in sequence(spec.get("volumeClaimTemplates")):
                 if isinstance(claim, dict):
-                    yield _claim(resource, claim.get("spec"), replicas, home, classes)
-        case "Service" if _at(resource, "spec", "type") == "LoadBalancer":
+                    yield _claim(resource, claim.get("spec"), spec.get("replicas", 1), home, classes)
+        case "Service" if at(inputs, "spec", "type") == "LoadBalancer":
             yield _service(resource, home)
     if resource["type"] == "kubernetes:helm.sh/v3:Release":
         for claim in _claimed(inputs.get("values")):
             # How many replicas claim one is the chart's to say.
-            asked = _text(_at({"inputs": claim}, "resources", "requests", "storage"))
+            asked = text(at(claim, "resources", "requests", "storage"))
             yield charge(
                 resource,
                 f"volumes of {asked or '?'} that chart {inputs.get('chart') or '?'} claims",
@@ -98,22 +84,21 @@ def _read(resource: Resource, home: Home | None, classes: Mapping[str, Resource]
 
 
 def _claim(resource: Resource, spec: Any, count: Any, home: Home | None, classes: Mapping[str, Resource]) -> Json:
-    kind = _kind(_text(_at({"inputs": spec}, "storageClassName")), home, classes)
-    gib = in_gib(_at({"inputs": spec}, "resources", "requests", "storage"))
+    kind = _kind(text(at(spec, "storageClassName")) or "", home, classes)
+    gib = in_gib(at(spec, "resources", "requests", "storage"))
     known = gib is not None and isinstance(count, int)
-    amount = times(dict.fromkeys(BOUNDS, count), gib or 0) if known else None
+    claimed = times(dict.fromkeys(BOUNDS, count), gib or 0) if known else None
     what = f"{kind or '?'} volume" + (f" of each of {count} replicas" if count not in (1, None) else "")
     cloud, region = (home.cloud, home.region) if home else ("", None)
-    return charge(resource, what, cloud, region, f"{kind}_gib" if kind else "", amount)
+    return charge(resource, what, cloud, region, f"{kind}_gib" if kind else "", claimed)
 
 
 def _kind(name: str, home: Home | None, classes: Mapping[str, Resource]) -> str | None:
     """The kind of disk that a storage class makes, as the cloud calls it."""
     found = classes.get(name) or (next(filter(_is_default, classes.values()), None) if not name else None)
     if found:
-        cloud = PROVISIONERS.get(_text(found.get("provisioner")))
-        parameters = found.get("parameters")
-        kind = _text(parameters.get("type")) if isinstance(parameters, dict) else ""
+        cloud = PROVISIONERS.get(text(found.get("provisioner")) or "")
+        kind = text(at(found, "parameters", "type"))
         if cloud is None or home is None or cloud != home.cloud:
             return None
         return kind or (EBS_DEFAULT if cloud == "aws" else "pd-standard")
@@ -121,13 +106,13 @@ def _kind(name: str, home: Home | None, classes: Mapping[str, Resource]) -> str 
 
 
 def _is_default(storage_class: Resource) -> bool:
-    return bool(_at({"inputs": storage_class}, "metadata", "annotations", DEFAULT_CLASS) == "true")
+    return bool(at(storage_class, "metadata", "annotations", DEFAULT_CLASS) == "true")
 
 
 def _service(resource: Resource, home: Home | None) -> Json:
-    annotations = _at(resource, "metadata", "annotations")
-    type_ = annotations.get(LB_TYPE) if isinstance(annotations, dict) else None
-    network = _at(resource, "spec", "loadBalancerClass") in NLB or type_ in NLB_TYPES
+    inputs = resource["inputs"]
+    type_ = at(inputs, "metadata", "annotations", LB_TYPE)
+    network = at(inputs, "spec", "loadBalancerClass") in NLB or type_ in NLB_TYPES
     priced = home is not None and (home.cloud == "gcp" or network)
     cloud, region = (home.cloud, home.region) if home else ("", None)
     service = "load_balancer" if priced else ""
@@ -151,16 +136,5 @@ def _claimed(values: Any) -> Iterator[Resource]:
 
 def in_gib(quantity: Any) -> float | None:
     """A quantity of Kubernetes in GiB; None for what is none, or not known."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGTP]i|[kMGT]|)", quantity) if isinstance(quantity, str) else None
-    return float(found[1]) * _UNITS[found[2]] / 2**30 if found else None
-
-
-def _at(resource: Resource, *path: str) -> Any:
-    value = resource["inputs"]
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    known = amount(quantity) if isinstance(quantity, str) else None
+    return None if known is None else known / GIB

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-COMPONENTS = ("gpuyard:index:EksNodeGroup", "gpuyard:index:GkeNodeGroup", "gpuyard:index:KarpenterNodeGroup")
+from gpuyard.review.resources import COMPONENTS, Resource
+from gpuyard.review.values import at
 
 # By type, what it is, and where it begins and ends. A Capacity Block says only which offering it is of. Sources:
 # aws.ec2.CapacityReservation, gcp.compute.FutureReservation, gcp.compute.Reservation.
@@ -23,7 +24,6 @@ RESERVATIONS = {
 CALLED = {"capacity_block": "Capacity Block", "reservation": "reservation"}
 
 Json = dict[str, Any]
-Resource = Mapping[str, Any]
 
 
 def windows(resource: Resource, date: str) -> list[Json]:
@@ -55,8 +55,9 @@ def _read(resource: Resource) -> Iterator[tuple[str, str, Any, Any]]:
             yield what, f"{path}/end", capacity.get("start"), capacity.get("end")
     if resource["type"] in RESERVATIONS:
         what, start, end = RESERVATIONS[resource["type"]]
-        if _at(resource["inputs"], end):
-            yield what, end, start and _at(resource["inputs"], start), _at(resource["inputs"], end)
+        ends = _pointed(resource, end)
+        if ends:
+            yield what, end, start and _pointed(resource, start), ends
 
 
 def _capacities(component: Resource) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -97,7 +98,5 @@ def _moment(text: Any) -> datetime | None:
     return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found
 
 
-def _at(inputs: Any, path: str) -> Any:
-    for key in path.split("/")[1:]:
-        inputs = inputs.get(key) if isinstance(inputs, dict) else None
-    return inputs
+def _pointed(resource: Resource, pointer: str) -> Any:
+    return at(resource["inputs"], *pointer.split("/")[1:])

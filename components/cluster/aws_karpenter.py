@@ -237,7 +237,7 @@ def _declare_queue(
     for event in EVENTS:
         own = f"{name}-{event}"
         rule = aws.cloudwatch.EventRule(own, event_pattern=event_pattern(event), tags=dict(tags), opts=child)
-        told.append(aws.cloudwatch.EventTarget(own, rule=rule.name, arn=queue.arn, opts=child))
+        told.append(aws.cloudwatch.EventTarget(own, target_id="queue", rule=rule.name, arn=queue.arn, opts=child))
     return queue, told
 
 

@@ -23,7 +23,7 @@ from gpuyard.components.node_groups.aws_upgrade import FORMS, form_refusals, rel
 from gpuyard.components.node_groups.capacity import OnDemand
 from gpuyard.components.node_groups.interconnect import Efa, efa_refusals
 from gpuyard.components.node_groups.offers import offers
-from gpuyard.components.node_groups.partition import MIG_LABEL, SHARING_LABEL, Divided, Mig, operator_labels
+from gpuyard.components.node_groups.partition import Divided, Mig, operator_labels
 from gpuyard.components.node_groups.upgrade import Upgrade
 from gpuyard.components.spec import Quantity, in_gib, pattern
 
@@ -173,6 +173,8 @@ def _refusals(spec: NodeGroupSpec) -> Iterator[str]:
         yield f"machine {machine.name} is of {machine.cloud}, and the group is on AWS: choose one of AWS"
         return
     yield from _machine_refusals(spec, machine)
+    if spec.zones and len(set(spec.zones)) < len(spec.zones):
+        yield f"zones {', '.join(spec.zones)} names a zone twice: give each zone once"
     if spec.interconnect:
         yield from efa_refusals(machine)
     yield from form_refusals(spec.os, spec.release)
@@ -237,9 +239,6 @@ def _karpenter_refusals(spec: NodeGroupSpec) -> Iterator[str]:
 
 
 def _partition_refusals(spec: NodeGroupSpec) -> Iterator[str]:
-    for label in (MIG_LABEL, SHARING_LABEL):
-        if label in spec.labels:
-            yield f"label {label} divides GPUs behind the back of quotas and prices: give partition instead"
     if spec.os == "bottlerocket" and isinstance(spec.partition, Mig):
         yield (
             "partition mig is given, and gpuyard divides Bottlerocket's GPUs by mps and time_slicing alone: "

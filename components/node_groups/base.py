@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
@@ -73,6 +73,11 @@ class NodeGroupSpec(KeyedSpec):
 
     @model_validator(mode="after")
     def _divisible(self) -> Self:
+        for label in (partitions.MIG_LABEL, partitions.SHARING_LABEL):
+            if label in self.labels:
+                raise ValueError(
+                    f"label {label} divides GPUs behind the back of quotas and prices: give partition instead"
+                )
         if self.partition:
             for refusal in partitions.refusals(self.partition, catalogue.machine(self.machine)):
                 raise ValueError(refusal)
@@ -86,6 +91,12 @@ class ScaledNodeGroupSpec(NodeGroupSpec):
     """How many, over all zones."""
     taints: list[Taint] = Field(default_factory=list)
     """Taints of every node, beside the one that keeps other pods off accelerators."""
+
+    @model_validator(mode="after")
+    def _tainted(self) -> Self:
+        for refusal in taint_refusals(self.taints, accelerator_taints(catalogue.machine(self.machine))):
+            raise ValueError(refusal)
+        return self
 
 
 def kubernetes_owns(label: str) -> bool:
@@ -102,6 +113,18 @@ def within(label: str, domains: Sequence[str]) -> bool:
 def accelerator_taints(machine: catalogue.Machine) -> list[Taint]:
     """Keeps pods without an accelerator off expensive nodes. GKE sets the same taint itself on its GPU pools."""
     return [Taint(key=machine.resource, value="present")] if machine.resource else []
+
+
+def taint_refusals(given: Sequence[Taint], others: Sequence[Taint] = ()) -> Iterator[str]:
+    """Why a node could not have these taints beside `others`: a node takes a key with an effect once, whatever the
+    value (Kubernetes, core/v1 validation, ValidateTaintsInNodeAddOrUpdate)."""
+    taken = {(taint.key, taint.effect) for taint in others}
+    for position, taint in enumerate(given):
+        called = f"taint {taint.key} with effect {taint.effect}"
+        if (taint.key, taint.effect) in taken:
+            yield f"{called} is there already, with the accelerators of the machine: leave it out"
+        elif (taint.key, taint.effect) in {(before.key, before.effect) for before in given[:position]}:
+            yield f"{called} is given twice, and a node has it once: take one out"
 
 
 def node_labels(name: str, labels: dict[str, str]) -> dict[str, str]:

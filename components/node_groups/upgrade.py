@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from gpuyard.components.spec import Duration, Spec, pattern
 
@@ -12,10 +12,20 @@ Part = Annotated[str, pattern(r"^([1-9][0-9]?|100)%$", "a number of nodes, or a 
 """A part of a group's nodes, in percent."""
 
 
+def _shape(value: Any) -> str:
+    return "part" if isinstance(value, str) else "number"
+
+
+Nodes = Annotated[
+    Annotated[int, Field(ge=1, le=100), Tag("number")] | Annotated[Part, Tag("part")], Discriminator(_shape)
+]
+"""Nodes of a group, 1 to 100, or a part of it."""
+
+
 class Upgrade(Spec):
     """How a group moves to another version of its image or its driver."""
 
-    max_unavailable: Annotated[int, Field(ge=1, le=100)] | Part = 1
+    max_unavailable: Nodes = 1
     """Nodes that are upgraded at once: 1 to 100, or a part of the group such as 25%."""
 
 

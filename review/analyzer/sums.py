@@ -8,23 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuyard.review import capacity, cost
-from gpuyard.review.capacity import TENANT
 from gpuyard.review.charges import CHARGED, of_group, of_resource
 from gpuyard.review.evaluation.prepare import known
 from gpuyard.review.karpenter import TYPE as KARPENTER
-from gpuyard.review.node_groups import (
-    EKS,
-    ENDPOINT,
-    GKE,
-    GKE_CLUSTER,
-    INVENTORY,
-    LAUNCH_TEMPLATE,
-    SHARED,
-    node_groups,
-)
+from gpuyard.review.node_groups import node_groups
 from gpuyard.review.prices import CATALOGUE, Prices
 from gpuyard.review.quotas import Snapshot
 from gpuyard.review.recording import Resource
+from gpuyard.review.resources import EKS, ENDPOINT, GKE, GKE_CLUSTER, INVENTORY, LAUNCH_TEMPLATE, SHARED, TENANT
 from gpuyard.review.windows import windows
 
 GROUPS = frozenset({EKS, GKE, GKE_CLUSTER, INVENTORY, KARPENTER, SHARED})

@@ -7,6 +7,7 @@ from typing import Any
 
 from gpuyard.review.evaluation.images import chart_image
 from gpuyard.review.evaluation.objects import Json, Path, pointer
+from gpuyard.review.values import at, mapping, text
 
 _HOST = ("hostIPC", "hostNetwork", "hostPID")
 
@@ -17,12 +18,10 @@ def release(inputs: Json) -> Json:
     A grant is a value that gives the chart's pods power over their node, such as `securityContext.privileged`; its
     `capability` is the Linux capability that it adds, if it is that.
     """
-    values = inputs.get("values")
-    values = values if isinstance(values, dict) else {}
-    options = inputs.get("repositoryOpts")
+    values = mapping(inputs.get("values"))
     return {
-        "chart": _text(inputs.get("chart")).rstrip("/").rpartition("/")[2],
-        "repository": _text(options.get("repo") if isinstance(options, dict) else None),
+        "chart": (text(inputs.get("chart")) or "").rstrip("/").rpartition("/")[2],
+        "repository": text(at(inputs, "repositoryOpts", "repo")) or "",
         "values": values,
         "images": [{"path": pointer(path), "image": found} for path, found in _images(values, _registry(values))],
         "grants": [
@@ -32,16 +31,10 @@ def release(inputs: Json) -> Json:
     }
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _registry(values: Json) -> str:
     """The registry that a chart puts before every image, by the two customs there are."""
     shared = values.get("global")
-    shared = shared if isinstance(shared, dict) else {}
-    inner = shared.get("image")
-    return _text(shared.get("imageRegistry")) or _text(inner.get("registry") if isinstance(inner, dict) else None)
+    return text(at(shared, "imageRegistry")) or text(at(shared, "image", "registry")) or ""
 
 
 def _images(value: Any, registry: str, path: Path = ("values",)) -> Iterator[tuple[Path, Json]]:
@@ -66,7 +59,7 @@ def _grants(value: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
                 yield from _capabilities(member, (*path, key))
             elif key == "hostPath" and isinstance(value.get("name"), str) and isinstance(member, dict):
                 # A volume, as pods have them; a chart's own option called hostPath may be about something else.
-                yield (*path, key), f"the host's path {_text(member.get('path'))}", ""
+                yield (*path, key), f"the host's path {text(member.get('path')) or ''}", ""
             yield from _grants(member, (*path, key))
     elif isinstance(value, list):
         for i, member in enumerate(value):

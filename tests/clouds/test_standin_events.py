@@ -62,6 +62,24 @@ def test_a_target_needs_its_rule(aws: Client, queue: State) -> None:
         aws.create(EventTarget.token, "spot", {"rule": "nothing", "arn": queue.outputs["arn"]})
 
 
+@pytest.mark.parametrize(("bus", "start"), [("default", ""), ("ml", "ml-")])
+def test_a_target_is_found_by_the_names_of_its_bus_and_its_rule(
+    aws: Client, queue: State, bus: str, start: str
+) -> None:
+    rule = aws.create(RULE, "spot", {"eventPattern": PATTERN, "eventBusName": bus}).outputs["name"]
+    to = {"rule": rule, "arn": queue.outputs["arn"], "eventBusName": bus}
+    given = aws.create(EventTarget.token, "given", {**to, "targetId": "queue"})
+    assert given.id == f"{start}{rule}-queue"
+    made = aws.create(EventTarget.token, "made", to)
+    for target in (given, made):
+        found = aws.read(target.token, target.name, f"{bus}/{rule}/{target.outputs['targetId']}")
+        assert found is not None
+        assert found.id == target.id
+    found = aws.read(RULE, "spot", f"{bus}/{rule}")
+    assert found is not None
+    assert found.outputs["name"] == rule
+
+
 def test_a_profile_gets_another_role_where_it_is(aws: Client) -> None:
     first, second = role(aws, "first", "ec2.amazonaws.com"), role(aws, "second", "ec2.amazonaws.com")
     profile = aws.create(INSTANCE_PROFILE, "nodes", {"role": first.outputs["name"]})

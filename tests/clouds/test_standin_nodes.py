@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from clouds.aws.eks import CLUSTER
 from clouds.aws.eks_parts import Addon
-from clouds.aws.nodes import TEMPLATE
+from clouds.aws.nodes import RESERVATION, TEMPLATE
 from clouds.client import Client, ProviderError
 from clouds.cloud import Cloud
 from clouds.estate import GROUP, Eks, attach, role, subnet
@@ -111,6 +111,47 @@ def test_a_capacity_block_is_said_to_the_group_and_to_its_template(aws: Client, 
     with pytest.raises(ProviderError, match="go together"):
         aws.create(GROUP, "other", eks.group_inputs(capacityType="CAPACITY_BLOCK"))
     assert aws.create(GROUP, "block", inputs).outputs["status"] == "ACTIVE"
+
+
+RESERVED = {
+    "availabilityZone": "us-east-1a",
+    "instanceType": "g6.12xlarge",
+    "instancePlatform": "Linux/UNIX",
+    "instanceCount": 2,
+    "endDateType": "limited",
+    "endDate": "2027-02-28T00:00:00Z",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "replaces"),
+    [
+        ({"endDate": "2027-05-31T00:00:00Z"}, []),
+        ({"instanceCount": 4}, []),
+        ({"instanceType": "p5.48xlarge"}, ["instanceType"]),
+        ({"instanceMatchCriteria": "targeted"}, ["instanceMatchCriteria"]),
+    ],
+)
+def test_a_reservation_is_prolonged_and_widened_where_it_is(
+    aws: Client, change: dict[str, Any], replaces: list[str]
+) -> None:
+    reservation = aws.create(RESERVATION, "tuning", RESERVED)
+    changed = aws.diff(reservation, RESERVED | change)
+    assert (list(changed.diffs), list(changed.replaces)) == (list(change), replaces)
+
+
+def test_a_reservation_ends_when_it_is_told_to_or_never(aws: Client) -> None:
+    with pytest.raises(ProviderError, match="goes with the endDateType 'limited'"):
+        aws.create(RESERVATION, "tuning", RESERVED | {"endDateType": "unlimited"})
+
+
+def test_a_template_keeps_no_reservation(aws: Client) -> None:
+    reservation = aws.create(RESERVATION, "tuning", RESERVED)
+    target = {"capacityReservationTarget": {"capacityReservationId": reservation.id}}
+    template = aws.create(TEMPLATE, "tuning", {"capacityReservationSpecification": target})
+    aws.delete(reservation)
+    assert aws.read(RESERVATION, "tuning", reservation.id, state=reservation) is None
+    assert aws.read(TEMPLATE, "tuning", template.id, state=template) == template
 
 
 def test_an_ignored_input_is_no_change(aws: Client, eks: Eks) -> None:

@@ -155,8 +155,8 @@ def test_what_is_gone_is_deleted_without_complaint(aws: Client) -> None:
 
 
 def test_a_type_that_nobody_thought_of_asks_for_a_row(aws: Client) -> None:
-    with pytest.raises(ProviderError, match=r"the stand-in has no aws:sqs/queue:Queue; add a row"):
-        aws.check("aws:sqs/queue:Queue", "x", {})
+    with pytest.raises(ProviderError, match=r"the stand-in has no aws:sns/topic:Topic; add a row"):
+        aws.check("aws:sns/topic:Topic", "x", {})
 
 
 def test_a_function_that_nobody_thought_of_asks_to_be_added(aws: Client) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from gpuyard.components import stack
+from gpuyard.components.aws_platform import AwsPlatformSpec
+from gpuyard.components.existing_platform import ExistingPlatformSpec
 from gpuyard.components.scheduling import groups as classes
 from gpuyard.components.scheduling import kueue
 from gpuyard.components.serving.manifests import manifests
-from gpuyard.components.stack import AwsPlatformSpec, ExistingPlatformSpec
 from gpuyard.components.tenancy import tenant
 from gpuyard.components.validation import InvalidStack
 

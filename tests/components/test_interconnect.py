@@ -10,8 +10,8 @@ from ruamel.yaml import YAML
 from shipped import ROOT
 
 from gpuyard import catalogue
+from gpuyard.components.managed_platform import ManagedPlatformSpec
 from gpuyard.components.node_groups import efa
-from gpuyard.components.platform_spec import ManagedPlatformSpec
 from gpuyard.components.scheduling import topology
 from gpuyard.components.stack import load
 from gpuyard.components.tenancy.tenant import manifests

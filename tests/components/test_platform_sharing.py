@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from gpuyard.components.platform_spec import ManagedPlatformSpec
+from gpuyard.components.existing_platform import ExistingPlatformSpec
+from gpuyard.components.managed_platform import ManagedPlatformSpec
 from gpuyard.components.scheduling.kueue import Queued
 from gpuyard.components.serving.placement import surges
-from gpuyard.components.stack import ExistingPlatformSpec, load
+from gpuyard.components.stack import load
 from gpuyard.components.validation import InvalidStack
 
 STACKS = Path(__file__).parents[2] / "stacks"

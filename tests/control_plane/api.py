@@ -90,15 +90,18 @@ class Api:
         return items
 
     def _listable(self, token: str) -> set[tuple[str, str, str]]:
-        """Each resource in the version that the server prefers, and its kind."""
-        versions = ["v1"]
-        versions += [group["preferredVersion"]["groupVersion"] for group in self.ask("/apis", token)["groups"]]
-        return {
-            (version, resource["name"], resource["kind"])
-            for version in versions
-            for resource in self.ask(_root(version), token)["resources"]
-            if "list" in resource["verbs"] and resource["name"] not in PASSING
-        }
+        """Each resource, in the version that the server prefers where that one has it, and its kind."""
+        groups = [["v1"]]
+        groups += [[each["groupVersion"] for each in group["versions"]] for group in self.ask("/apis", token)["groups"]]
+        found: dict[tuple[str, str], tuple[str, str, str]] = {}
+        for versions in groups:
+            # The server says the version that it prefers first; another may have kinds that this one lacks.
+            for version in versions:
+                for resource in self.ask(_root(version), token)["resources"]:
+                    if "list" in resource["verbs"] and resource["name"] not in PASSING:
+                        one = version, resource["name"], resource["kind"]
+                        found.setdefault((versions[0], resource["name"]), one)
+        return set(found.values())
 
     def is_ready(self, token: str) -> bool:
         """Whether the server is there and says that all of it is ready."""

@@ -15,7 +15,9 @@ import pytest
 from made import program
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("changing.md", "on-prem.md", "prices.md", "state.md", "teardown.md", "upgrading.md")
+PAGES = (
+    "changing.md", "node-groups.md", "on-prem.md", "pains.md", "prices.md", "state.md", "teardown.md", "upgrading.md"
+)  # fmt: skip
 SECONDS = 60
 
 OWN = {"gpuyard": Path(sys.executable).with_name("gpuyard")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,10 @@ from engine.engine import ROOT, Engine
 from ruamel.yaml import YAML
 from shipped_cluster import node_group
 
+from gpuyard.components.aws_platform import AwsPlatformSpec
+from gpuyard.components.gcp_platform import GcpPlatformSpec
 from gpuyard.components.platform_spec import PlatformSpec
-from gpuyard.components.stack import AwsPlatformSpec, GcpPlatformSpec, load
+from gpuyard.components.stack import load
 
 GPU_OPERATOR = {"clusterpolicies.nvidia.com", "nvidiadrivers.nvidia.com"}
 
@@ -55,20 +57,33 @@ class Deployed:
 
 
 @contextlib.contextmanager
-def deployed(stack: str, folder: Path, charts: ChartMirror) -> Iterator[Deployed]:
-    """The stage of one stack: nodes as its groups start with them, and nothing else."""
+def deployed(
+    stack: str,
+    folder: Path,
+    charts: ChartMirror,
+    *,
+    edit: Callable[[Any], object] = lambda platform: None,
+    bring: Callable[[ControlPlane, PlatformSpec], None] | None = None,
+) -> Iterator[Deployed]:
+    """The stage of one stack: nodes as its groups start with them, and nothing else.
+
+    `edit` changes the stack's file first; `bring` brings other nodes.
+    """
     with ControlPlane(folder / "plane") as plane:
         cloud = Cloud(folder / "cloud", plane.url, plane.certificate_authority)
         deployer = plane.token("deployer")
         cloud.login(deployer)
         described = (ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text()
         plant_named(cloud, described)
-        spec = load(YAML(typ="safe", pure=True).load(described)["config"]["gpuyard:platform"], stack)
-        bring_nodes(plane, spec)
+        platform = YAML(typ="safe", pure=True).load(described)["config"]["gpuyard:platform"]
+        edit(platform)
+        spec = load(platform, stack)
+        (bring or bring_nodes)(plane, spec)
         engine = Engine(
             folder / "engine", stack, cloud=cloud, plane=plane, charts=charts,
             context=getattr(spec.cluster, "context", "unused"), token=deployer,
         )  # fmt: skip
+        engine.edit(edit)
         try:
             yield Deployed(stack, plane, cloud, engine, plane.inventory(), node_labels(plane))
         finally:

@@ -10,8 +10,9 @@ from typing import Any
 from control_plane.plane import ControlPlane, Manifest
 from ruamel.yaml import YAML
 
+from gpuyard.components.managed_platform import ManagedPlatformSpec
 from gpuyard.components.node_groups.base import accelerator_taints, node_labels
-from gpuyard.components.platform_spec import ManagedPlatformSpec, PlatformSpec
+from gpuyard.components.platform_spec import PlatformSpec
 from gpuyard.components.scheduling.groups import class_name
 from gpuyard.components.scheduling.kueue import cluster_queue, cohort
 from gpuyard.components.stack import load

@@ -30,6 +30,7 @@ def three_halls(platform: Platform) -> None:
         group: {"machine": "dgx-h100", "count": len(names), "names": names, "usd_hour": 24.5}
         for group, names in HALLS.items()
     }
+    platform["protect"] = False
     for part in ("tenants", "endpoints", "monitoring"):
         del platform[part]
 
@@ -92,7 +93,7 @@ def test_a_driver_goes_to_the_canary_then_to_the_rest_and_back(tmp_path: Path, c
             before = drivers(stack)
             engine.edit(edit)
             objects = [f"{DRIVER}::nvidia-{group}" for group in versions]
-            assert reviewed(engine.preview()) == dict.fromkeys(objects, ("update", ("spec",)))
+            assert reviewed(engine.preview()) == dict.fromkeys(objects, ("update", ("spec.version",)))
             assert moved(engine.up()) == dict.fromkeys(objects, "update")
             wanted = {name: (versions.get(name, version), uid) for name, (version, uid) in before.items()}
             assert drivers(stack) == wanted, "these have another version, and all are what they were"

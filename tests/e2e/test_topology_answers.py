@@ -13,7 +13,7 @@ from control_plane.processes import until
 from e2e.answers import KUEUE, active, finish, held, nodes_of, pods, runs
 from e2e.shipped_cluster import job, on, platform, queues
 
-from gpuyard.components.platform_spec import ManagedPlatformSpec
+from gpuyard.components.managed_platform import ManagedPlatformSpec
 from gpuyard.components.scheduling import topology
 from gpuyard.components.scheduling.groups import AcceleratorGroup, binding, policy, priority_classes
 from gpuyard.components.scheduling.kueue import flavors

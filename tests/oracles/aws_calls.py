@@ -61,6 +61,9 @@ CALLS = {
         },
         elsewhere=("name", "namePrefix", "description", "defaultVersion", "updateDefaultVersion", "tags"),
     ),
+    "aws:ec2/capacityReservation:CapacityReservation": Call(
+        "ec2", "CreateCapacityReservation", tags="TagSpecifications"
+    ),
     "aws:ec2/placementGroup:PlacementGroup": Call(
         "ec2", "CreatePlacementGroup", renames={"name": "groupName"}, named="name", tags="TagSpecifications"
     ),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import botocore.session
-from oracles import aws_events, aws_policies
+from oracles import aws_capacity, aws_events, aws_policies
 
 Inputs = Mapping[str, Any]
 Rule = Callable[[Inputs], Iterator[str]]
@@ -152,8 +152,7 @@ def _template(inputs: Inputs) -> Iterator[str]:
     hops = (inputs.get("metadataOptions") or {}).get("httpPutResponseHopLimit")
     if hops is not None and not 1 <= hops <= 64:
         yield f"/metadataOptions/httpPutResponseHopLimit: {hops} is not 1 to 64"
-    yield from _reservation(inputs.get("capacityReservationSpecification") or {})
-    yield from _block_market(inputs)
+    yield from aws_capacity.template_problems(inputs)
     yield from _user_data(inputs.get("userData"))
 
 
@@ -164,27 +163,6 @@ def _device(device: Inputs, path: str) -> Iterator[str]:
     low, high = VOLUME_GIB.get(volume.get("volumeType") or "gp3", (1, 16_384))
     if volume.get("volumeSize") is not None and not low <= volume["volumeSize"] <= high:
         yield f"{path}/ebs/volumeSize: {volume['volumeSize']} GiB is not {low} to {high}"
-
-
-def _reservation(specification: Inputs) -> Iterator[str]:
-    preference = specification.get("capacityReservationPreference")
-    target = specification.get("capacityReservationTarget")
-    if target and preference not in (None, "capacity-reservations-only"):
-        # hashicorp/terraform-provider-aws, issue 43881: what EC2 answers.
-        yield f"/capacityReservationSpecification: {preference!r} goes with no target"
-    reservation = (target or {}).get("capacityReservationId")
-    if reservation is not None and not re.fullmatch(r"cr-[0-9a-f]{17}", reservation):
-        yield f"/capacityReservationSpecification: {reservation!r} is not a reservation"
-
-
-def _block_market(inputs: Inputs) -> Iterator[str]:
-    """EKS user guide, "Create a managed node group with Capacity Blocks": what its launch template must have."""
-    if (inputs.get("instanceMarketOptions") or {}).get("marketType") != "capacity-block":
-        return
-    if "instanceType" not in inputs:
-        yield "/: a Capacity Block needs instanceType"
-    if not (inputs.get("capacityReservationSpecification") or {}).get("capacityReservationTarget"):
-        yield "/: a Capacity Block needs capacityReservationTarget"
 
 
 def _user_data(data: str | None) -> Iterator[str]:
@@ -286,6 +264,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "aws:ec2/subnet:Subnet": (_block, _zone),
     "aws:ec2/route:Route": (_route,),
     "aws:ec2/vpcEndpoint:VpcEndpoint": (_endpoint,),
+    "aws:ec2/capacityReservation:CapacityReservation": (_zone, aws_capacity.end),
     **aws_policies.RULES,
     **aws_events.RULES,
     "aws:kms/key:Key": (_key,),

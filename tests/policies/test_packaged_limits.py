@@ -36,8 +36,10 @@ def test_the_strictest_is_stricter_than_any_other_in_everything(name: str) -> No
     assert strict["budget"]["unknown_price"] == "mandatory"
     assert strict["api"]["widest_ipv4"] >= other["api"]["widest_ipv4"]
     assert strict["api"]["widest_ipv6"] >= other["api"]["widest_ipv6"]
-    for narrow in ("machines", "registries", "capabilities"):
+    for narrow in ("machines", "capabilities"):
         assert set(strict[narrow]) <= set(other[narrow])
+    for registry in strict["registries"]:
+        assert registry.startswith(tuple(other["registries"]))
     for narrow in ("privileged", "system"):
         assert set(strict["namespaces"][narrow]) <= set(other["namespaces"][narrow])
     assert set(strict["tags"]) >= set(other["tags"])
@@ -65,6 +67,14 @@ def test_namespaces_of_well_known_operators_are_no_tenants(name: str, namespace:
     patterns = of(name)["namespaces"]["system"]
     assert any(fnmatchcase(namespace, pattern) for pattern in patterns)
     assert not any(fnmatchcase(f"{namespace}-team", pattern) for pattern in patterns), "a tenant chooses its own name"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_images_that_gpuyard_itself_brings_are_of_allowed_registries(name: str) -> None:
+    # The one of AMD's operator, which only the operator's own resource names.
+    allowed = ("docker.io/library/busybox", *of(name)["registries"])
+    own = {f"{image.registry}/{image.repository}" for image in catalogue.images().values()}
+    assert {image for image in own if not image.startswith(allowed)} == set()
 
 
 def test_a_stack_that_is_named_gets_what_it_is_granted() -> None:

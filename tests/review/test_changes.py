@@ -35,6 +35,17 @@ def test_an_update_says_what_differs_and_loses_nothing() -> None:
     assert (found.operation, found.because, found.lost) == ("update", ("version",), "")
 
 
+def test_what_differs_is_also_taken_from_a_provider_that_says_it_path_by_path() -> None:
+    version, node = {"spec.version": {"diffKind": "update"}}, {"metadata.name": {"diffKind": "update-replace"}}
+    driver = "kubernetes:nvidia.com/v1alpha1:NVIDIADriver"
+    (found,) = changes([step("update", driver, "canary", detailedDiff=version)])
+    assert found.because == ("spec.version",)
+    (found,) = changes([step("replace", driver, "canary", detailedDiff=version | node)])
+    assert found.because == ("metadata.name",)
+    (found,) = changes([step("update", driver, "canary", detailedDiff=None)])
+    assert found.because == ()
+
+
 @pytest.mark.parametrize(
     ("type_", "lost"),
     [

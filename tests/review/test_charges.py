@@ -9,7 +9,7 @@ from documents import Json, kubernetes, resource
 
 from gpuyard.review import charges
 from gpuyard.review.disks import Disk, of_pool, of_template
-from gpuyard.review.node_groups import NodeGroup
+from gpuyard.review.node_group import NodeGroup
 from gpuyard.review.volumes import in_gib, of_objects
 
 DATE = "2026-11-30"

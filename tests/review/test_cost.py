@@ -8,7 +8,7 @@ import pytest
 from gpuyard.catalogue import Price
 from gpuyard.review.capacity import capacity
 from gpuyard.review.cost import cost
-from gpuyard.review.node_groups import NodeGroup
+from gpuyard.review.node_group import NodeGroup
 from gpuyard.review.prices import Prices
 
 

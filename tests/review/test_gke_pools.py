@@ -50,6 +50,11 @@ def test_pools_of_one_group_are_one_group_to_tenants_and_each_its_own_market() -
     assert capacity(found, [])["accelerators"] == {"H100-80": 12 * 8}
 
 
+def test_a_way_of_a_wrong_type_does_not_stop_the_review() -> None:
+    group = resource("gpuyard:index:GkeNodeGroup", "h100", {"capacity": [None, "spot", *CAPACITY]})
+    assert [g.reserved for g in node_groups([group, *POOLS])] == [4, 2, None]
+
+
 def test_what_endpoints_keep_busy_is_counted_once_over_the_pools() -> None:
     endpoint = resource("gpuyard:index:Endpoint", "llama", ENDPOINT)
     assert [g.minimum for g in node_groups([GROUP, *POOLS, endpoint])] == [4, 1, 0]

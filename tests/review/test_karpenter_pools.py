@@ -11,7 +11,8 @@ from gpuyard.review.analyzer.sums import Sums
 from gpuyard.review.capacity import capacity
 from gpuyard.review.cost import line
 from gpuyard.review.disks import Disk
-from gpuyard.review.node_groups import NodeGroup, node_groups
+from gpuyard.review.node_group import NodeGroup
+from gpuyard.review.node_groups import node_groups
 
 Json = dict[str, Any]
 
@@ -200,3 +201,10 @@ def test_pools_add_up_while_they_come() -> None:
     assert sums.so_far()["capacity"]["total"] == 16
     assert sums.add(kubernetes(pool(P5, ZONES, limits={"nodes": 1}), name="second"), ())
     assert sums.so_far()["capacity"]["total"] == 24
+
+
+@pytest.mark.parametrize("operator", [None, 5, [], {}, "Near"])
+def test_an_operator_that_is_none_does_not_stop_the_review(operator: Any) -> None:
+    family = {"key": "karpenter.k8s.aws/instance-family", "operator": "In", "values": ["g6"]}
+    odd = {"key": "karpenter.k8s.aws/instance-cpu", "operator": operator, "values": ["8"]}
+    assert read(pool(family, odd, ZONES)).machine == read(pool(family, ZONES)).machine

@@ -76,7 +76,13 @@ def test_the_review_reads_from_the_document_what_the_platform_offers(
     assert sum(part.a_node * part.share for part in said) == 1, "all parts of a node are the node"
 
 
-@pytest.mark.parametrize("nothing", [None, {}, "mig", {"kind": "mig"}, {"kind": "mps", "clients": None}])
+NOTHING = [
+    *(None, {}, "mig", {"kind": "mig"}, {"kind": "mps", "clients": None}),
+    *({"kind": "mps", "clients": 0}, {"kind": "mig", "profiles": {"1g.10gb": 0}}),
+]
+
+
+@pytest.mark.parametrize("nothing", NOTHING, ids=str)
 def test_what_a_document_does_not_say_divides_nothing(nothing: Any) -> None:
     assert parts(nothing, catalogue.machine("p5.48xlarge")) == ()
     assert parts(MIXED, None) == ()

@@ -7,6 +7,7 @@ import secrets
 from typing import Any, ClassVar
 
 from clouds.aws.kinds import AwsKind, arn, marked, region
+from clouds.cloud import Thing
 from clouds.kind import AutoName, Inputs, Reference, Session
 
 QUEUE, RULE = "aws:sqs/queue:Queue", "aws:cloudwatch/eventRule:EventRule"
@@ -109,6 +110,9 @@ class EventRule(EventsKind):
         bus = inputs.get("eventBusName", DEFAULT_BUS)
         return str(inputs["name"]) if bus == DEFAULT_BUS else f"{bus}/{inputs['name']}"
 
+    def found(self, session: Session, name: str) -> Thing | None:
+        return super().found(session, name.removeprefix(f"{DEFAULT_BUS}/"))
+
     def outputs(self, session: Session, name: str, inputs: Inputs, before: Inputs) -> dict[str, Any]:
         return {
             "arn": arn("events", session, f"rule/{name}", inputs=inputs),
@@ -130,10 +134,17 @@ class EventTarget(EventsKind):
     )
 
     def identify(self, session: Session, inputs: Inputs) -> str:
-        return f"{inputs['rule']}-{inputs.get('targetId') or f'terraform-{secrets.token_hex(13)}'}"
+        return self._start(inputs) + (inputs.get("targetId") or f"terraform-{secrets.token_hex(13)}")
+
+    def _start(self, inputs: Inputs) -> str:
+        bus = inputs.get("eventBusName", DEFAULT_BUS)
+        return f"{inputs['rule']}-" if bus == DEFAULT_BUS else f"{bus}-{inputs['rule']}-"
+
+    def found(self, session: Session, name: str) -> Thing | None:
+        return super().found(session, "-".join(name.removeprefix(f"{DEFAULT_BUS}/").rsplit("/", 2)))
 
     def outputs(self, session: Session, name: str, inputs: Inputs, before: Inputs) -> dict[str, Any]:
-        return {"targetId": inputs.get("targetId") or name.removeprefix(f"{inputs['rule']}-")}
+        return {"targetId": inputs.get("targetId") or name.removeprefix(self._start(inputs))}
 
     def shown_name(self, inputs: Inputs) -> str:
         return f"{inputs.get('rule')}-{inputs.get('targetId') or 'new'}"

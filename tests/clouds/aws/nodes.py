@@ -19,9 +19,13 @@ from clouds.paths import at
 from clouds.refused import RefusedError
 
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
 
 
 class LaunchTemplate(Ec2Kind):
+    """It may name what does not exist, such as a capacity reservation: only instances fail by that. Source: EC2 user
+    guide, "Restrictions for Amazon EC2 launch templates"."""
+
     token, what, prefix = TEMPLATE, "EC2 Launch Template", "lt"
     create, update, delete = "CreateLaunchTemplate", "CreateLaunchTemplateVersion", "DeleteLaunchTemplate"
     autoname = AutoName("name", 125)
@@ -57,6 +61,33 @@ class LaunchTemplate(Ec2Kind):
         outside = {"tags", "tagsAll", "defaultVersion", "updateDefaultVersion"}
         changed = any(inputs[key] != before.get(key) for key in inputs if key not in outside)
         return last + 1 if changed or not last else last
+
+
+class CapacityReservation(Ec2Kind):
+    token, what, prefix = RESERVATION, "EC2 Capacity Reservation", "cr"
+    create, update = "CreateCapacityReservation", "ModifyCapacityReservation"
+    delete = "CancelCapacityReservation"
+    defaults: ClassVar[dict[str, Any]] = {
+        "ebsOptimized": False,
+        "endDateType": "unlimited",
+        "ephemeralStorage": False,
+        "instanceMatchCriteria": "open",
+        "tenancy": "default",
+    }
+    source = "ec2/ec2_capacity_reservation.go@084df2c"
+    replaces = marked(
+        "region availabilityZone ebsOptimized ephemeralStorage instanceMatchCriteria instancePlatform instanceType tenancy"
+    )
+    computed = ("arn", "ownerId")
+
+    def outputs(self, session: Session, name: str, inputs: Inputs, before: Inputs) -> dict[str, Any]:
+        return {
+            "arn": arn("ec2", session, f"capacity-reservation/{name}", inputs=inputs),
+            "ownerId": session.account,
+        }
+
+    def shown_name(self, inputs: Inputs) -> str:
+        return f"{inputs.get('instanceType')} in {inputs.get('availabilityZone')}"
 
 
 class PlacementGroup(Ec2Kind):

@@ -15,7 +15,8 @@ from gpuyard.components.accelerators.nvidia_driver import DriverSpec, chart_vers
 from gpuyard.components.artifacts import ArtifactsSpec
 from gpuyard.components.node_groups.onprem import NodeGroupSpec
 from gpuyard.components.node_groups.upgrade import DriverUpgrade
-from gpuyard.components.stack import OnPremPlatformSpec, load
+from gpuyard.components.onprem_platform import OnPremPlatformSpec
+from gpuyard.components.stack import load
 
 UPSTREAM = ArtifactsSpec()
 MIRROR = ArtifactsSpec(images="mirror.example/ai")

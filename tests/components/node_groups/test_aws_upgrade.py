@@ -162,3 +162,19 @@ def test_a_cluster_takes_a_release_of_al2023_only(release: str) -> None:
     platform["cluster"]["node_release"] = release
     with pytest.raises(InvalidStack, match=r"cluster.node_release: .* given: give a release of EKS's image such as 1"):
         load(platform, "prod-aws")
+
+
+@pytest.mark.parametrize(
+    ("most", "sentence"),
+    [
+        (0, "0 (number) given; input should be greater than or equal to 1"),
+        ("half", "'half' (text) given: give a number of nodes, or a part of the group such as 25%"),
+        ([1], "a list given: give a whole number, without quotes"),
+    ],
+)
+def test_a_number_of_nodes_that_is_none_is_one_sentence(most: Any, sentence: str) -> None:
+    platform = described("prod-aws")
+    platform["node_groups"]["l40s"]["upgrade"] = {"max_unavailable": most}
+    with pytest.raises(InvalidStack) as refused:
+        load(platform, "prod-aws")
+    assert str(refused.value) == f"gpuyard:platform.node_groups.l40s.upgrade.max_unavailable: {sentence}"

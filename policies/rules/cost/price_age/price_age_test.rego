@@ -17,7 +17,7 @@ test_a_price_of_these_days_is_allowed if found([line]) == {}
 
 test_a_price_without_a_day_is_allowed if found([object.remove(line, ["age_days"])]) == {}
 
-test_an_old_price_warns_and_an_older_one_denies if {
+test_an_old_price_warns_and_an_older_one_is_denied if {
 	found([object.union(line, {"age_days": 181})]) == {
 		"the price that group h100 is counted with is of 2026-07-20, 181 days before the review: production allows 180": "advisory",
 	}

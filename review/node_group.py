@@ -1,0 +1,76 @@
+"""A node group, whatever program and cloud it comes from, and what its readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpuyard import catalogue
+from gpuyard.review.disks import Disk
+from gpuyard.review.partitions import Part
+from gpuyard.review.resources import Resource, component_of
+from gpuyard.review.values import mapping, sequence, text
+
+GROUP_LABEL = "gpuyard.io/node-group"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """Nodes that scale as one. Counts are totals over all zones; None is not known yet."""
+
+    urn: str
+    name: str
+    cloud: str
+    region: str | None
+    machine: str | None
+    """Of several machine types, the one with most accelerators: the group may grow by it alone."""
+    machine_path: str
+    """JSON pointer to the machine in the resource's inputs."""
+    market: str
+    """on_demand, spot, reservation, capacity_block, flex_start, owned, or shared: nodes of somebody else's cluster."""
+    minimum: int | None
+    initial: int | None
+    maximum: int | None
+    reserved: int | None = None
+    """Machines of the reservation or the Capacity Block, charged while idle, where the program says how many."""
+    usd_hour: float | None = None
+    """Price of one owned or shared machine an hour, as its owner says."""
+    attached: tuple[str, int] | None = None
+    """Accelerators that the group adds to each machine, as GKE does to N1: type, and how many."""
+    taken: tuple[float, float, float] | None = None
+    """Accelerators that the program's endpoints take of shared nodes: least, at creation, most."""
+    parts: tuple[Part, ...] = ()
+    """What the GPUs are divided into; empty where they are whole."""
+    then: tuple[str, ...] = ()
+    """Markets that are tried in this order when `market` has no machine."""
+    window: tuple[str, str] | None = None
+    """When the machines of a Capacity Block begin and end."""
+    disks: tuple[Disk, ...] | None = None
+    """Of each node; None where they are in the machine's price."""
+    account: str | None = None
+    """Account of AWS or project of Google Cloud, where the program says it: its quotas count the nodes."""
+
+
+def known_machine(name: str | None) -> catalogue.Machine | None:
+    """The catalogue's row, or None: a program may use machines that the catalogue lacks."""
+    try:
+        return catalogue.machine(name) if name else None
+    except catalogue.Unknown:
+        return None
+
+
+def largest(machines: Any) -> str | None:
+    """Of the machine types that a group may use, the one with most accelerators, and of these the last by size."""
+    names = [name for name in sequence(machines) if isinstance(name, str)]
+    rows = [(row.accelerators, row.vcpus, name) for name in names if (row := known_machine(name))]
+    unknown = [name for name in names if known_machine(name) is None]
+    return unknown[0] if unknown else max(rows)[2] if rows else None
+
+
+def group_name(labels: Any, resource: Resource, by_urn: Mapping[str, Resource]) -> str:
+    """The name that tenants and endpoints say: the component's, for a renamed group keeps its former one as a label."""
+    component = component_of(resource, by_urn)
+    if component is not None:
+        return str(component["name"])
+    return text(mapping(labels).get(GROUP_LABEL)) or str(resource["name"])
