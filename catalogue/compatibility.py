@@ -20,7 +20,7 @@ from gpuyard.catalogue.tables import load
 RUNTIMES = {"nvidia": "cuda", "amd": "rocm", "aws": "neuron"}
 """What images compute with on the accelerators of a vendor."""
 
-DRIVER = re.compile(r"^[1-9][0-9]{2}(\.[0-9]+){0,2}$")
+DRIVER = re.compile(r"^[1-9][0-9]{2}(\.[0-9]{1,3}){0,2}\Z")
 """A version of NVIDIA's driver, or its branch alone: 580 or 580.126.09."""
 
 

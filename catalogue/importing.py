@@ -72,7 +72,13 @@ def import_list(lines: Iterable[str], date: str | None) -> Imported:
 
     Raises ValueError.
     """
-    remaining = iter(lines)
+    try:
+        return _import(iter(lines), date)
+    except csv.Error as error:
+        raise ValueError(f"{error}: it is no CSV file, or cut short") from error
+
+
+def _import(remaining: Iterator[str], date: str | None) -> Imported:
     first = next(remaining, "")
     if first.lstrip("\ufeff").lstrip().startswith("{"):
         raise ValueError("it is JSON: give the CSV form of the offer file, index.csv in place of index.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date as day
@@ -22,6 +23,9 @@ COLUMNS = ("cloud", "region", "machine", "market", "usd_hour", "source", "date")
 MARKETS = ("on_demand", "spot", "capacity_block", "flex_start", "committed")
 """How the machines of a file of one's own are bought. Reservations are charged at the on-demand price; `committed` is
 what a machine costs under a commitment: a savings plan, reserved instances, a committed use discount."""
+
+DAY = re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII)
+"""How a day is written; Python takes weeks, such as 2026-W48-1, for days too, and they sort otherwise."""
 
 EVERYWHERE = "*"
 """The region of a service that costs the same in all of them."""
@@ -108,7 +112,7 @@ def _own_price(columns: dict[str, str]) -> tuple[Sold, Price]:
         raise ValueError(f"usd_hour {columns['usd_hour']} is no price: leave out the row of a price that is not known")
     if not all((*sold, found.source)):
         raise ValueError("cloud, region, machine and source must be given")
-    if len(found.date) != len("2026-11-30"):
+    if not DAY.match(found.date):
         raise ValueError(f"date {found.date!r} is no day: give the day of the price, such as 2026-11-30")
     day.fromisoformat(found.date)
     if (market == "committed") != (machines is not None):

@@ -16,6 +16,7 @@ from gpuyard.cli import kubectl
 from gpuyard.cli.node_selectors import selector
 from gpuyard.cli.nodes import INSTANCE_TYPE, Kind, Node, Taint, kind, read
 from gpuyard.cli.output import emit
+from gpuyard.cli.stacks import DAY_SECONDS, Seconds
 from gpuyard.review.errors import InputError
 
 GROUP_LABEL = "gpuyard.io/node-group"
@@ -71,7 +72,9 @@ class Found:
 )
 @click.option("--name", "label", metavar="LABEL", help="Name groups by this label: a group a value, as a pool's label.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this file, which must not exist yet.")
-@click.option("--timeout", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds to wait.")
+@click.option(
+    "--timeout", type=Seconds(min=1, max=DAY_SECONDS), default=60.0, show_default=True, help="Seconds to wait."
+)
 def inventory(
     context: str | None, kubeconfig: str | None, cloud: str, label: str | None, out: Path | None, timeout: float
 ) -> None:

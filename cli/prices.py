@@ -7,6 +7,7 @@ import datetime
 import io
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,8 +83,13 @@ def _read(file: Path, date: str | None) -> Imported:
         raise InputError(f"{file}: {error.strerror or error}: give a price list that can be read") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{file}: it is no text in UTF-8: give the CSV or zip file as it was published") from error
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"{file}: it is no whole zip file: download it again ({error})") from error
+    except ValueError as error:
         raise InputError(f"{file}: {error}") from error
+    except (RuntimeError, NotImplementedError) as error:
+        # Python's word for an archive that is encrypted, or compressed by a way that it does not know.
+        raise InputError(f"{file}: {error}: unpack it, and give the CSV in it") from error
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -44,6 +45,21 @@ class Outcome(Generic[T]):
             raise FailedError(self.problems)
 
 
+DAY_SECONDS = 86_400
+"""Longer nobody waits; what starts a process takes no endless time."""
+
+
+class Seconds(click.FloatRange):
+    """A time to wait. `nan` is none, and no range of click leaves it out."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; click refuses what is out of range."""
+        seconds = float(super().convert(value, param, ctx))
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is no number of seconds", param, ctx)
+        return seconds
+
+
 def _day(_: click.Context, __: click.Parameter, value: str | None) -> str:
     """The day in the one form that reports have; today when left out."""
     try:
@@ -80,7 +96,7 @@ date_option = click.option(
 timeout_option = click.option(
     "--timeout",
     metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(min=0, min_open=True, max=DAY_SECONDS),
     show_default=f"{TIMEOUT_SECONDS:g}",
     help="End a program that runs longer than this; its stack is then not reviewed.",
 )

@@ -8,7 +8,7 @@ from gpuyard import catalogue
 from gpuyard.components.cluster import aws as aws_cluster
 from gpuyard.components.managed_platform import CloudPlatformSpec
 from gpuyard.components.node_groups import aws as aws_groups
-from gpuyard.components.node_groups import efa
+from gpuyard.components.node_groups import aws_capacity, efa
 from gpuyard.components.scheduling import topology
 from gpuyard.components.spec import Name
 from gpuyard.components.validation import problem
@@ -52,6 +52,11 @@ class AwsPlatformSpec(CloudPlatformSpec):
             yield from problem(f"node_groups.{name}", aws_groups.group_zones, group, zones)
             versions = self.cluster.kubernetes, self.cluster.node_release
             yield from problem(f"node_groups.{name}", aws_groups.check_version, group, *versions)
+        users = {
+            name: aws_capacity.User(group.machine, group.capacity, group.nodes.max)
+            for name, group in self.node_groups.items()
+        }
+        yield from aws_capacity.shared_refusals(users)
         if self.with_efa():
             for refusal in efa.addon_refusals(self.cluster.addons.get("vpc-cni")):
                 yield f"cluster.addons: {refusal}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gpuyard.components.cluster import existing as existing_cluster
 from gpuyard.components.node_groups import base
@@ -39,6 +39,10 @@ class ExistingPlatformSpec(PlatformSpec):
     def selector(self, group: str) -> dict[str, str]:
         """Labels by which a pod finds a node of a group."""
         return existing_groups.node_selector(self.node_groups[group])
+
+    def _cluster_problems(self) -> Iterator[str]:
+        yield from super()._cluster_problems()
+        yield from existing_groups.overlaps({name: self.selector(name) for name in self.node_groups})
 
     def priority_class(self, part: str) -> str | None:
         """PriorityClass by which the cluster's quotas tell a group from others."""

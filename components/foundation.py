@@ -170,9 +170,13 @@ def _onprem(name: str, spec: OnPremPlatformSpec, child: pulumi.ResourceOptions) 
     cluster = onprem_cluster.Cluster(name, spec.cluster, protect=spec.protect, opts=child)
     inside = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(provider=cluster.kubernetes))
     management = _management(name, spec, child) or cluster.kubernetes
-    for group, part in spec.node_groups.items():
-        onprem_groups.NodeGroup(group, part, management=management, protect=spec.protect, opts=inside)
-    return Foundation(cluster.kubernetes, [])
+    made = {
+        group: onprem_groups.NodeGroup(group, part, management=management, protect=spec.protect, opts=inside)
+        for group, part in spec.node_groups.items()
+    }
+    # Whatever takes down the cluster's own software needs nodes for it that are there until then.
+    hosts = [group for group in made if not onprem_groups.machine_taints(spec.node_groups[group])]
+    return Foundation(cluster.kubernetes, [machine for group in hosts for machine in made[group].machines])
 
 
 def _management(

@@ -10,6 +10,7 @@ from gpuyard.components.accelerators.network_operator import Infiniband
 from gpuyard.components.cluster import onprem as onprem_cluster
 from gpuyard.components.managed_platform import NVIDIA, ManagedPlatformSpec
 from gpuyard.components.node_groups import base
+from gpuyard.components.node_groups import existing as existing_groups
 from gpuyard.components.node_groups import onprem as onprem_groups
 from gpuyard.components.node_groups.upgrade import DriverUpgrade
 from gpuyard.components.spec import Name
@@ -96,6 +97,7 @@ class OnPremPlatformSpec(ManagedPlatformSpec):
                     f"node_groups.{name}.upgrade is what the GPU Operator does with its drivers, and cluster.driver is "
                     "host: leave it out, or give driver: operator"
                 )
+        yield from existing_groups.overlaps({name: self.selector(name) for name in self.node_groups})
         yield from onprem_groups.problems(self.node_groups, self.cluster.kubernetes)
 
     def _branches(self) -> Iterator[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gpuyard import catalogue
 from gpuyard.review import quotas
-from gpuyard.review.node_group import NodeGroup, known_machine
+from gpuyard.review.node_group import PAID_WHILE_IDLE, NodeGroup, known_machine
 from gpuyard.review.resources import ENDPOINT, TENANT
+from gpuyard.review.tenants import shares, taken
 
 ACCELERATED = {
     "aws": re.compile(r"^(p|g|gr|inf|trn|dl|vt|f)[0-9]"),
@@ -44,12 +46,12 @@ def summed(
     """The same, from the lines of the groups."""
     accelerators: dict[str, int] = {}
     for one in lines:
-        if one["accelerator"] and one["accelerators"]["max"]:
-            accelerators[one["accelerator"]] = accelerators.get(one["accelerator"], 0) + one["accelerators"]["max"]
+        for model, most in _models(one).items():
+            accelerators[model] = accelerators.get(model, 0) + most
     return {
         "groups": list(lines),
         "accelerators": dict(sorted(accelerators.items())),
-        "total": sum(accelerators.values()),
+        "total": sum(one["accelerators"]["max"] or 0 for one in lines),
         "tenants": _tenants(resources),
         "quotas": quotas.lines(lines, snapshots, date),
     }
@@ -81,7 +83,42 @@ def line(group: NodeGroup) -> Json:
         "nodes": nodes,
         "accelerators": accelerators,
         **({"parts": _parts(group)} if group.parts else {}),
+        **({"ways": _ways(group)} if group.then or group.also else {}),
     }
+
+
+def _ways(group: NodeGroup) -> list[Json]:
+    """Every machine that a group may have, by every market, and how many nodes of it at the most."""
+    found = []
+    for name, count in ((group.machine, group.maximum), *group.also):
+        machine = known_machine(name)
+        each, accelerator = _of_a_node(replace(group, machine=name), machine)
+        for market in (group.market, *group.then):
+            paid = group.reserved if group.then and market in PAID_WHILE_IDLE else None
+            found.append(
+                {
+                    "machine": name,
+                    "market": market,
+                    "accelerator": accelerator,
+                    "accelerators_a_node": each,
+                    "vcpus_a_node": machine.vcpus if machine else None,
+                    "nodes": {"max": count if count is None or paid is None else min(count, paid)},
+                }
+            )
+    return found
+
+
+def _models(line_: Json) -> dict[str, int]:
+    """Accelerators that a group may have at the most, by model: it may be of one machine alone, whichever that is."""
+    if "ways" not in line_:
+        most = line_["accelerators"]["max"]
+        return {line_["accelerator"]: most} if line_["accelerator"] and most else {}
+    found: dict[str, int] = {}
+    for way in line_["ways"]:
+        most = (way["nodes"]["max"] or 0) * (way["accelerators_a_node"] or 0)
+        if way["accelerator"] and most:
+            found[way["accelerator"]] = max(found.get(way["accelerator"], 0), most)
+    return found
 
 
 def _parts(group: NodeGroup) -> Json:
@@ -107,14 +144,12 @@ def _guessed(group: NodeGroup) -> int | None:
 def _tenants(resources: Sequence[Mapping[str, Any]]) -> Json:
     tenants: Json = {}
     for tenant in (r for r in resources if r["type"] == TENANT):
-        shares = tenant["inputs"].get("accelerators") or {}
         tenants[tenant["name"]] = {
-            group: {"quota": share.get("quota") or 0, "borrow": share.get("borrow") or 0, "endpoints_max": 0}
-            for group, share in sorted(shares.items())
+            group: {"quota": quota, "borrow": borrow, "endpoints_max": 0}
+            for group, (quota, borrow) in sorted(shares(tenant).items())
         }
     for endpoint in (r for r in resources if r["type"] == ENDPOINT):
-        inputs = endpoint["inputs"]
-        groups = tenants.setdefault(inputs["tenant"], {})
-        share = groups.setdefault(inputs["on"], {"quota": 0, "borrow": 0, "endpoints_max": 0})
-        share["endpoints_max"] += inputs["replicas"]["max"] * (inputs.get("tensor_parallel") or 1)
+        name, on, most = taken(endpoint)
+        share = tenants.setdefault(name, {}).setdefault(on, {"quota": 0, "borrow": 0, "endpoints_max": 0})
+        share["endpoints_max"] += most
     return dict(sorted(tenants.items()))

@@ -12,7 +12,7 @@ from typing import Any
 
 from gpuyard import catalogue
 from gpuyard.review.disks import Disk
-from gpuyard.review.node_group import NodeGroup
+from gpuyard.review.node_group import NodeGroup, most_nodes
 from gpuyard.review.resources import EKS_CLUSTER, GKE_CLUSTER, Resource, of_provider
 from gpuyard.review.values import number
 
@@ -68,7 +68,7 @@ def of_group(group: NodeGroup) -> list[Json]:
     """What the disks of a group's nodes cost. Of owned and of shared machines they are in the machine's price."""
     if group.disks is None:
         return []
-    nodes = dict(zip(BOUNDS, (group.minimum, group.initial, group.maximum), strict=True))
+    nodes = dict(zip(BOUNDS, (group.minimum, group.initial, most_nodes(group)), strict=True))
     if all(count == 0 for count in nodes.values()):
         return []
     resource = {"urn": group.urn, "name": group.name}

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuyard import catalogue
+from gpuyard.catalogue.compatibility import DRIVER
 from gpuyard.review.evaluation import objects as kubernetes
 from gpuyard.review.node_group import NodeGroup, known_machine
 from gpuyard.review.resources import ENDPOINT, Resource
@@ -145,7 +146,8 @@ def _driver(group: NodeGroup, by_urn: Mapping[str, Resource]) -> str | None:
     stated = resource["inputs"].get("driver_version") or cluster.get("driver_version")
     if stated is None and cluster.get("driver") == "operator":
         return catalogue.node_driver("operator", catalogue.chart(OPERATOR).version, str(cluster.get("kubernetes")))
-    return text(stated)
+    said = text(stated)
+    return said if said and DRIVER.match(said) else None
 
 
 def _cluster(resource: Resource, by_urn: Mapping[str, Resource]) -> Json:

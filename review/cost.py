@@ -9,9 +9,10 @@ from typing import Any
 
 from gpuyard import catalogue
 from gpuyard.review.charges import BOUNDS, HOURS_A_MONTH, sums
-from gpuyard.review.node_group import NodeGroup, known_machine
+from gpuyard.review.node_group import PAID_WHILE_IDLE, NodeGroup, known_machine
 from gpuyard.review.prices import CATALOGUE, Prices
 from gpuyard.review.resources import TENANT
+from gpuyard.review.tenants import shares
 from gpuyard.review.windows import hours
 
 UPPER_BOUND = "; on demand, as an upper bound"
@@ -20,9 +21,6 @@ UPPER_BOUND = "; on demand, as an upper bound"
 BELOW_ON_DEMAND = ("spot", "flex_start")
 """Markets that are never dearer than on demand: EC2's default maximum of spot is the on-demand price, Compute Engine's
 spot and flex-start are discounts on it. Sources: EC2 user guide, Spot; GKE, about flex-start: up to 53% off."""
-
-PAID_WHILE_IDLE = ("reservation", "capacity_block")
-"""Markets whose machines are paid for, used or not."""
 
 COMMITTED = ("on_demand", "reservation")
 """Markets whose machines a commitment makes cheaper. Sources: EC2 user guide, Capacity Reservations; Compute Engine,
@@ -80,7 +78,13 @@ def summed(
 
 
 def line(group: NodeGroup, *, date: str = "", prices: Prices = CATALOGUE) -> Json:
-    """What one group costs."""
+    """What one group costs; of several machines, with the dearest alone, or with one whose cost is not known."""
+    alone = [replace(group, also=()), *(replace(group, machine=m, maximum=n, also=()) for m, n in group.also)]
+    found = [_line(one, date=date, prices=prices) for one in alone]
+    return next((one for one in found if not one["month"]), None) or max(found, key=lambda one: one["month"]["max"])
+
+
+def _line(group: NodeGroup, *, date: str, prices: Prices) -> Json:
     machine = known_machine(group.machine)
     markets = (group.market, *group.then)
     found = [(market, _price(group, market, prices)) for market in markets]
@@ -150,6 +154,10 @@ def _price(group: NodeGroup, market: str, prices: Prices) -> catalogue.Price | N
         return catalogue.Price(
             usd_hour=group.usd_hour, source="the stack: what the owner of the machines charges", date=""
         )
+    machine = known_machine(group.machine)
+    if group.attached and not (machine and machine.accelerators):
+        # What is added to a machine is not in its price.
+        return None
     if group.machine is None or group.region is None:
         return None
     # EC2 capacity reservations and Compute Engine reservations are charged at the on-demand rate, used or not.
@@ -177,12 +185,11 @@ def _of_nodes(
         return None
     paid = group.reserved if group.reserved is not None else max(counts)
     base = 0.0
-    for market, price in priced:
-        span = window if market == "capacity_block" else HOURS_A_MONTH
-        if market in PAID_WHILE_IDLE:
-            if span is None:
-                return None
-            base += paid * price.usd_hour * span
+    by_market = dict(priced)
+    for market, count, span in _paid(group, idle, paid, window):
+        if count is None or span is None:
+            return None
+        base += count * by_market[market].usd_hour * span
     running = [price.usd_hour for market, price in priced if market not in PAID_WHILE_IDLE]
     first = priced[0][0] in PAID_WHILE_IDLE
     # What comes before in the order is filled first; a reservation that comes last may stay idle.
@@ -193,6 +200,19 @@ def _of_nodes(
         rate = rates.get(bound, priced[0][1].usd_hour)
         month[bound] = round(base + beyond * rate * HOURS_A_MONTH, 2)
     return month
+
+
+def _paid(
+    group: NodeGroup, idle: Sequence[str], reserved: int, window: float | None
+) -> Iterator[tuple[str, int | None, float | None]]:
+    """What is paid while idle: market, machines and hours."""
+    if group.paid:
+        for market, count, between in group.paid:
+            block = hours(between) if between else None
+            yield market, count, block if market == "capacity_block" else HOURS_A_MONTH
+        return
+    for market in idle:
+        yield market, reserved, window if market == "capacity_block" else HOURS_A_MONTH
 
 
 def _month(price: catalogue.Price | None, charged: Mapping[str, float | None]) -> Json | None:
@@ -213,6 +233,7 @@ def _credits(lines: Sequence[Json], prices: Prices) -> Iterator[Json]:
             one
             for one in lines
             if (one["cloud"], one["region"], one["machine"]) == (cloud, region, machine)
+            and one["usd_hour"]
             and one["market"] in COMMITTED
             and not one["then"]
         ]
@@ -265,9 +286,9 @@ def _tenants(lines: Sequence[Json], resources: Sequence[Mapping[str, Any]]) -> J
             accelerator_month[name] = max(accelerator_month.get(name, 0.0), month)
     tenants: Json = {}
     for tenant in (r for r in resources if r["type"] == TENANT):
-        shares = tenant["inputs"].get("accelerators") or {}
-        quota = {group: share.get("quota") or 0 for group, share in shares.items()}
-        worst = {group: quota[group] + (share.get("borrow") or 0) for group, share in shares.items()}
+        promised = shares(tenant)
+        quota = {group: own for group, (own, _) in promised.items()}
+        worst = {group: own + borrow for group, (own, borrow) in promised.items()}
         tenants[tenant["name"]] = {
             "quota": _sum(quota, accelerator_month),
             "worst": _sum(worst, accelerator_month),

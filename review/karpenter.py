@@ -9,6 +9,7 @@ from operator import ge, gt, le, lt
 from typing import Any
 
 from gpuyard import catalogue
+from gpuyard.review.node_group import PAID_WHILE_IDLE
 from gpuyard.review.quantities import GIB, amount
 from gpuyard.review.values import at, mapping, sequence, text
 
@@ -118,8 +119,9 @@ def bought(component: Json | None, markets: Sequence[str]) -> tuple[tuple[str, .
     ones are Capacity Blocks, and how many there are. Without a component, what the pool says."""
     ways = list(_ways(component.get("capacity"))) if component else []
     kinds = tuple(dict.fromkeys(kind for kind, _ in ways))
-    counts = [count for _, count in ways if count]
-    return kinds or tuple(markets), sum(counts) if counts else None
+    counts = [count for kind, count in ways if kind in PAID_WHILE_IDLE]
+    known = [count for count in counts if count is not None]
+    return kinds or tuple(markets), sum(known) if known and len(known) == len(counts) else None
 
 
 def _ways(given: Any) -> Iterator[tuple[str, int | None]]:
@@ -180,20 +182,23 @@ def _labels(machine: catalogue.Machine) -> dict[str, str | None]:
 
 def _fits(labels: Mapping[str, str | None], requirement: Json) -> bool:
     key, values = str(requirement.get("key")), requirement.get("values")
-    if key not in labels or (values is not None and not isinstance(values, list)):
+    if key not in labels:
         return True
-    has, first = labels[key], amount((values or [None])[0])
+    has = labels[key]
     number = amount(has)
     match str(requirement.get("operator")):
-        case "In":
-            return has in (values or [])
-        case "NotIn":
-            return has not in (values or [])
         case "Exists":
             return has is not None
         case "DoesNotExist":
             return has is None
-        case operator if number is None or first is None:
+        case _ if not isinstance(values, list) or None in values:
+            # One that is not known may be what the machine has.
+            return True
+        case "In":
+            return has in values
+        case "NotIn":
+            return has not in values
+        case operator if (first := amount(next(iter(values), None))) is None or number is None:
             return operator not in COMPARED
         case operator:
             return COMPARED[operator](number, first) if operator in COMPARED else True

@@ -9,7 +9,7 @@ from gpuyard.review.disks import of_node_class
 from gpuyard.review.node_group import NodeGroup, group_name, known_machine, largest
 from gpuyard.review.resources import EKS_CLUSTER, Resource, account_of, component_of, of_provider
 from gpuyard.review.values import at, text
-from gpuyard.review.windows import window_of
+from gpuyard.review.windows import paid_of, window_of
 
 
 def karpenter_group(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
@@ -17,7 +17,9 @@ def karpenter_group(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeG
     pool = karpenter.pool(resource["inputs"])
     component = component_of(resource, by_urn)
     (market, *then), reserved = karpenter.bought(component["inputs"] if component else None, pool.markets)
-    machine = largest(pool.machines)
+    alone = len(pool.machines) == 1
+    most = {name: karpenter.most_nodes(resource["inputs"], known_machine(name), alone=alone) for name in pool.machines}
+    machine = largest(pool.machines, most)
     node_class = karpenter.class_of(pool, (one["inputs"] for one in by_urn.values()))
     clusters = [one for one in by_urn.values() if one.get("type") == EKS_CLUSTER]
     cluster = clusters[0] if len(clusters) == 1 else None
@@ -34,8 +36,10 @@ def karpenter_group(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeG
         market=market,
         minimum=pool.kept,
         initial=pool.kept,
-        maximum=karpenter.most_nodes(resource["inputs"], known_machine(machine), alone=len(pool.machines) == 1),
+        maximum=most[machine] if machine else karpenter.most_nodes(resource["inputs"], None, alone=False),
+        also=tuple((name, count) for name, count in most.items() if name != machine),
         reserved=reserved,
+        paid=paid_of(component),
         then=tuple(then),
         window=window_of(component, "capacity_block"),
         disks=of_node_class(node_class or {}),

@@ -14,6 +14,9 @@ from gpuyard.review.values import mapping, sequence, text
 
 GROUP_LABEL = "gpuyard.io/node-group"
 
+PAID_WHILE_IDLE = ("reservation", "capacity_block")
+"""Markets whose machines are paid for, used or not."""
+
 
 @dataclass(frozen=True, slots=True)
 class NodeGroup:
@@ -24,7 +27,7 @@ class NodeGroup:
     cloud: str
     region: str | None
     machine: str | None
-    """Of several machine types, the one with most accelerators: the group may grow by it alone."""
+    """Of several machine types, the one by which the group has most accelerators: it may grow by it alone."""
     machine_path: str
     """JSON pointer to the machine in the resource's inputs."""
     market: str
@@ -48,8 +51,24 @@ class NodeGroup:
     """When the machines of a Capacity Block begin and end."""
     disks: tuple[Disk, ...] | None = None
     """Of each node; None where they are in the machine's price."""
+    also: tuple[tuple[str, int | None], ...] = ()
+    """The other machine types that it may have, and how many nodes of each alone at the most."""
+    paid: tuple[tuple[str, int | None, tuple[str, str] | None], ...] = ()
+    """Of several reservations and Capacity Blocks each: its market, its machines, and a block's beginning and end."""
     account: str | None = None
     """Account of AWS or project of Google Cloud, where the program says it: its quotas count the nodes."""
+
+
+def most_nodes(group: NodeGroup) -> int | None:
+    """Nodes that a group has at the most, whichever of its machines they are."""
+    counts = [group.maximum, *(count for _, count in group.also)]
+    return None if None in counts else max(count for count in counts if count is not None)
+
+
+def others(machines: Any, largest_: str | None, most: int | None) -> tuple[tuple[str, int | None], ...]:
+    """The machine types that a group may use beside its largest, as many of each as of that."""
+    names = dict.fromkeys(name for name in sequence(machines) if isinstance(name, str) and name != largest_)
+    return tuple((name, most) for name in names)
 
 
 def known_machine(name: str | None) -> catalogue.Machine | None:
@@ -60,12 +79,17 @@ def known_machine(name: str | None) -> catalogue.Machine | None:
         return None
 
 
-def largest(machines: Any) -> str | None:
-    """Of the machine types that a group may use, the one with most accelerators, and of these the last by size."""
+def largest(machines: Any, most: Mapping[str, int | None] | None = None) -> str | None:
+    """Of the machine types that a group may use, the one by which it has most accelerators, and of these the last by
+    size. `most` says of how many nodes of each it may be, where that differs."""
     names = [name for name in sequence(machines) if isinstance(name, str)]
-    rows = [(row.accelerators, row.vcpus, name) for name in names if (row := known_machine(name))]
-    unknown = [name for name in names if known_machine(name) is None]
-    return unknown[0] if unknown else max(rows)[2] if rows else None
+    rows = []
+    for name in names:
+        row, nodes = known_machine(name), (most or {}).get(name)
+        if row is None:
+            return name
+        rows.append((row.accelerators * (1 if nodes is None else nodes), row.accelerators, row.vcpus, name))
+    return max(rows)[3] if rows else None
 
 
 def group_name(labels: Any, resource: Resource, by_urn: Mapping[str, Resource]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +19,8 @@ from gpuyard.review.errors import InputError
 FORMAT = "gpuyard.quotas/1"
 FETCH = "write it again with `gpuyard quotas fetch`"
 CLOUDS = ("aws", "gcp")
+BY = ("cloud", "account", "region", "code", "name")
+"""What tells quotas apart, and their order."""
 
 Json = dict[str, Any]
 
@@ -64,6 +66,8 @@ def read(path: Path) -> Snapshot:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}): give a file of `gpuyard quotas fetch`") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is no text in UTF-8: {FETCH}") from error
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -116,7 +120,10 @@ def check_given(place: Path, given: Snapshot, groups: Sequence[Mapping[str, Any]
     """Raises InputError where a file that was named is of no account and region that the stack's groups are in."""
     of_cloud = [group for group in groups if group["cloud"] == given.cloud]
     if of_cloud and not any(_of(given, group) for group in of_cloud):
-        there = {f"{group['account'] or 'an account that is not known'} in {group['region']}" for group in of_cloud}
+        there = {
+            f"{group['account'] or 'an account that is not known'} in {group['region'] or 'a region that is not known'}"
+            for group in of_cloud
+        }
         raise InputError(
             f"{place}: is of {given.account} in {given.region}, and the stack's node groups are of "
             f"{', '.join(sorted(there))}: give the file of their account and region"
@@ -133,15 +140,35 @@ def lines(groups: Iterable[Mapping[str, Any]], known: Sequence[Snapshot], date: 
     for group in groups:
         if group["cloud"] not in CLOUDS or group["nodes"]["max"] == 0 or not group["machine"]:
             continue
+        for key, line, needs in _of_group(group, known, date):
+            there = by_quota.setdefault(key, line)
+            if there["region"] != line["region"]:
+                _widen(there, line)
+            _add(there, group["name"], needs)
+    return sorted(by_quota.values(), key=lambda line: tuple(str(line[part]) for part in BY))
+
+
+def _of_group(
+    group: Mapping[str, Any], known: Sequence[Snapshot], date: str
+) -> Iterator[tuple[tuple[str, ...], Json, list[int | None]]]:
+    """The quotas that count a group, and what it needs of each in every way that it may be made of: of several machines
+    or markets it may be of any, but of one at a time."""
+    needs: dict[tuple[str, ...], list[int | None]] = {}
+    found: dict[tuple[str, ...], Json] = {}
+    for way in group.get("ways") or [{}]:
+        one = {**group, **way}
         counting: Sequence[catalogue.Quota | None] = catalogue.quotas_of(
-            group["cloud"], group["machine"], group["market"], group["attached"]
+            one["cloud"], one["machine"] or "", one["market"], one["attached"]
         )
         for quota in counting or [None]:
-            line = _line(group, quota, known, date)
+            line = _line(one, quota, known, date)
             if line is not None:
-                key = tuple(str(line[part]) for part in ("cloud", "account", "region", "code", "name"))
-                _add(by_quota.setdefault(key, line), group, quota)
-    return [line for _, line in sorted(by_quota.items())]
+                everywhere = quota is not None and quota.scope == "global"
+                key = tuple("" if everywhere and part == "region" else str(line[part]) for part in BY)
+                found[key] = line
+                nodes, each = one["nodes"]["max"], _of_a_node(one, quota)
+                needs.setdefault(key, []).append(None if nodes is None or each is None else nodes * each)
+    return ((key, line, needs[key]) for key, line in found.items())
 
 
 def _line(group: Mapping[str, Any], quota: catalogue.Quota | None, known: Sequence[Snapshot], date: str) -> Json | None:
@@ -171,13 +198,21 @@ def _unknown(about: Json, why: str | None) -> Json:
     return empty | about | {"unchecked": why, "need": 0, "groups": [], "uncounted": []}
 
 
-def _add(line: Json, group: Mapping[str, Any], quota: catalogue.Quota | None) -> None:
-    nodes, each = group["nodes"]["max"], _of_a_node(group, quota)
-    if nodes is None or each is None:
-        line["uncounted"].append(group["name"])
+def _widen(line: Json, other: Json) -> None:
+    """Makes the line of a quota that counts all regions that of one more; any snapshot that has it will do."""
+    regions = {*str(line["region"]).split(", "), str(other["region"])}
+    if line["limit"] is None and other["limit"] is not None:
+        line |= {part: other[part] for part in ("limit", "usage", "fetched", "age_days", "unchecked")}
+    line["region"] = ", ".join(sorted(regions))
+
+
+def _add(line: Json, name: str, needs: Sequence[int | None]) -> None:
+    counted = [need for need in needs if need is not None]
+    if len(counted) < len(needs):
+        line["uncounted"].append(name)
     else:
-        line["groups"].append(group["name"])
-        line["need"] += nodes * each
+        line["groups"].append(name)
+        line["need"] += max(counted)
 
 
 def _of_a_node(group: Mapping[str, Any], quota: catalogue.Quota | None) -> int | None:

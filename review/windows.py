@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gpuyard.review.resources import COMPONENTS, Resource
-from gpuyard.review.values import at
+from gpuyard.review.values import at, number
 
 # By type, what it is, and where it begins and ends. A Capacity Block says only which offering it is of. Sources:
 # aws.ec2.CapacityReservation, gcp.compute.FutureReservation, gcp.compute.Reservation.
@@ -39,6 +39,17 @@ def window_of(component: Resource | None, kind: str) -> tuple[str, str] | None:
         if capacity.get("kind") == kind and _moment(start) and _moment(end):
             return str(start), str(end)
     return None
+
+
+def paid_of(component: Resource | None) -> tuple[tuple[str, int | None, tuple[str, str] | None], ...]:
+    """Each reservation and Capacity Block of a node group's component: its market, machines, and a block's window."""
+    found = []
+    for _, capacity in _capacities(component or {}):
+        kind, start, end = capacity.get("kind"), capacity.get("start"), capacity.get("end")
+        window = (str(start), str(end)) if kind == "capacity_block" and _moment(start) and _moment(end) else None
+        if kind in CALLED:
+            found.append((str(kind), number(capacity.get("count")), window))
+    return tuple(found)
 
 
 def hours(window: tuple[str, str]) -> float | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, Self
 
@@ -154,6 +155,37 @@ def refusals(
                     f"give 0, and the autoscaler adds nodes when pods ask for them"
                 )
                 return
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A node group, as its reservations see it."""
+
+    machine: str
+    capacity: OneCapacity | list[OneCapacity]
+    most: int
+    """Nodes that it can have."""
+
+
+def shared_refusals(groups: Mapping[str, User]) -> Iterator[str]:
+    """Why groups, by key, cannot use the same reservation together, a sentence each."""
+    users: dict[str, list[tuple[str, Reserved]]] = {}
+    for name, group in groups.items():
+        for way in reserved(group.capacity):
+            users.setdefault(way.id, []).append((name, way))
+    for called, ((first, way), *others) in users.items():
+        for other, again in others:
+            if (groups[other].machine, again) != (groups[first].machine, way):
+                yield (
+                    f"node_groups.{other}.capacity: {called} is said to be another in group {first}: a reservation has "
+                    "one machine, zone, count and window, so give the same in both"
+                )
+        alone = [name for name, _ in users[called] if len(ways(groups[name].capacity)) == 1]
+        if (most := sum(groups[name].most for name in alone)) > way.count and len(alone) > 1:
+            yield (
+                f"node_groups.{alone[-1]}.nodes.max: groups {', '.join(alone)} have nothing but the {way.count} "
+                f"machines of {called}, and may grow to {most} nodes together: lower nodes.max"
+            )
 
 
 def _order_refusals(given: Sequence[OneCapacity], scaled_by: Scaler) -> Iterator[str]:

@@ -173,8 +173,7 @@ def _refusals(spec: NodeGroupSpec) -> Iterator[str]:
         yield f"machine {machine.name} is of {machine.cloud}, and the group is on AWS: choose one of AWS"
         return
     yield from _machine_refusals(spec, machine)
-    if spec.zones and len(set(spec.zones)) < len(spec.zones):
-        yield f"zones {', '.join(spec.zones)} names a zone twice: give each zone once"
+    yield from base.zone_refusals(spec.zones)
     if spec.interconnect:
         yield from efa_refusals(machine)
     yield from form_refusals(spec.os, spec.release)

@@ -115,9 +115,15 @@ def accelerator_taints(machine: catalogue.Machine) -> list[Taint]:
     return [Taint(key=machine.resource, value="present")] if machine.resource else []
 
 
+def zone_refusals(zones: Sequence[str] | None) -> Iterator[str]:
+    """Why a group could not be in these zones, whatever its cluster: nodes and subnets are counted by zone."""
+    if zones and len(set(zones)) < len(zones):
+        yield f"zones {', '.join(zones)} names a zone twice: give each zone once"
+
+
 def taint_refusals(given: Sequence[Taint], others: Sequence[Taint] = ()) -> Iterator[str]:
     """Why a node could not have these taints beside `others`: a node takes a key with an effect once, whatever the
-    value (Kubernetes, core/v1 validation, ValidateTaintsInNodeAddOrUpdate)."""
+    value (Kubernetes, pkg/apis/core/validation, validateNodeTaints)."""
     taken = {(taint.key, taint.effect) for taint in others}
     for position, taint in enumerate(given):
         called = f"taint {taint.key} with effect {taint.effect}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Self
 
 import pulumi
 from pydantic import Field, PositiveInt, model_validator
 
-from gpuyard.components.node_groups.base import GROUP_LABEL, Taint
+from gpuyard.components.node_groups.base import GROUP_LABEL, Taint, taint_refusals
 from gpuyard.components.node_groups.base import NodeGroupSpec as BaseNodeGroupSpec
 from gpuyard.components.node_groups.offers import Offer, part_name
 from gpuyard.components.renaming import renamed
@@ -27,6 +28,12 @@ class InventorySpec(BaseNodeGroupSpec):
     them on nodes that are there already."""
     usd_hour: Usd | None = None
     """Amortised price of one node an hour: purchase over its life, power, space, people. Unknown when left out."""
+
+    @model_validator(mode="after")
+    def _tainted(self) -> Self:
+        for refusal in taint_refusals(self.taints):
+            raise ValueError(refusal)
+        return self
 
 
 class NodeGroupSpec(InventorySpec):
@@ -50,6 +57,22 @@ class NodeGroup(pulumi.ComponentResource):
     def __init__(self, name: str, spec: NodeGroupSpec, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpuyard:index:SharedNodes", name, spec.model_dump(mode="json"), renamed(opts, name, spec))
         self.register_outputs({})
+
+
+def overlaps(selectors: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Which groups, by key, find nodes that are another's too, a sentence each: nodes with all labels of one selector
+    and more carry those of the shorter one as well. They would be counted twice, and a GPU Operator that brings drivers
+    refuses both groups'."""
+    for name, labels in selectors.items():
+        for other, more in selectors.items():
+            # Of two that are equal, the later one is told.
+            later = list(selectors).index(name) > list(selectors).index(other)
+            if name != other and labels.items() <= more.items() and (later or labels != more):
+                said = ", ".join(f"{key}: {value}" for key, value in labels.items())
+                yield (
+                    f"node_groups.{name}.selector: {{{said}}} finds the nodes of {other} too, which carry these labels "
+                    "among theirs: add a label that only its own nodes carry"
+                )
 
 
 def priority_class(spec: NodeGroupSpec, offer: Offer | None) -> str | None:

@@ -90,6 +90,7 @@ def _refusals(spec: NodeGroupSpec) -> Iterator[str]:
     if machine.cloud != "gcp":
         yield f"machine {machine.name} is of {machine.cloud}, and the group is on Google Cloud: choose one of gcp"
         return
+    yield from base.zone_refusals(spec.zones)
     yield from tpu.refusals(machine, spec.topology, spec.nodes, spec.zones)
     yield from _capacity_refusals(spec, machine)
     yield from _placement_refusals(spec, machine)

@@ -79,6 +79,9 @@ class Metal3Spec(Spec):
 class Machines(pulumi.ComponentResource):
     """The machines of one node group, and how they are installed."""
 
+    deployment: pulumi.Resource
+    """Makes and removes them."""
+
     def __init__(
         self,
         name: str,
@@ -102,7 +105,7 @@ class Machines(pulumi.ComponentResource):
         ]
         # Cluster API looks its templates up by name.
         last = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=templates, protect=protect))
-        declare(f"{name}-deployment", machine_deployment(group, spec, count, host, node), last)
+        self.deployment = declare(f"{name}-deployment", machine_deployment(group, spec, count, host, node), last)
         self.register_outputs({})
 
 
@@ -150,11 +153,12 @@ def host_template(group: str, spec: Metal3Spec) -> Manifest:
 
 def node_template(group: str, spec: Metal3Spec, labels: Mapping[str, str], taints: Sequence[base.Taint]) -> Manifest:
     """How an installed host joins the cluster, with the labels and taints that its kubelet registers it with."""
-    said = ",".join([HOST_LABEL, *(f"{key}={value}" for key, value in labels.items())])
+    said = ",".join([HOST_LABEL, *(f"{key}={value}" for key, value in sorted(labels.items()))])
     registration = {
         "name": HOST_NAME,
         "kubeletExtraArgs": [{"name": "node-labels", "value": said}],
-        "taints": [taint.model_dump() for taint in taints],
+        # In an order of their own: written in another one they would be another template, and install hosts anew.
+        "taints": [taint.model_dump() for taint in sorted(taints, key=lambda taint: (taint.key, taint.effect))],
     }
     node = {"joinConfiguration": {"nodeRegistration": registration}}
     return _template(f"bootstrap.{CLUSTER_API}", "KubeadmConfigTemplate", group, spec, node)

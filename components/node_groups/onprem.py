@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from gpuyard import catalogue
 from gpuyard.components.kubernetes import PROVIDER_VERSION
 from gpuyard.components.node_groups import metal3
-from gpuyard.components.node_groups.base import Taint, accelerator_taints, node_labels
+from gpuyard.components.node_groups.base import Taint, accelerator_taints, node_labels, taint_refusals
 from gpuyard.components.node_groups.existing import InventorySpec
 from gpuyard.components.node_groups.interconnect import Infiniband, infiniband_refusals
 from gpuyard.components.node_groups.partition import operator_labels
@@ -84,6 +84,9 @@ class NodeGroupSpec(InventorySpec):
             )
         if self.labels and self.selector:
             raise ValueError("labels are given, but gpuyard labels only nodes that are named: list them under names")
+        if self.managed_by:
+            for refusal in taint_refusals(self.taints, accelerator_taints(catalogue.machine(self.machine))):
+                raise ValueError(refusal)
         if refused := [label for label in self.labels if self.managed_by and metal3.refused_label(label)]:
             raise ValueError(
                 f"labels {', '.join(refused)}: a node may not give itself labels of Kubernetes: give ones of your own"
@@ -98,6 +101,9 @@ class NodeGroupSpec(InventorySpec):
 
 class NodeGroup(pulumi.ComponentResource):
     """Nodes of an on-prem cluster that pods select as one group."""
+
+    machines: list[pulumi.Resource]
+    """What makes the nodes, where Cluster API does: without it they go."""
 
     def __init__(
         self,
@@ -116,8 +122,9 @@ class NodeGroup(pulumi.ComponentResource):
             # A patch owns only the labels that it writes; the node stays its kubelet's.
             known = patch_name(name, patch["metadata"]["name"])
             pulumi.CustomResource("kubernetes:core/v1:NodePatch", known, patch, child)
+        self.machines = []
         if spec.managed_by:
-            metal3.Machines(
+            made = metal3.Machines(
                 name,
                 spec.known_as(name),
                 spec.managed_by,
@@ -127,6 +134,7 @@ class NodeGroup(pulumi.ComponentResource):
                 protect=protect,
                 opts=pulumi.ResourceOptions(parent=self, provider=management),
             )
+            self.machines.append(made.deployment)
         self.register_outputs({})
 
 

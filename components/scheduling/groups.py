@@ -27,6 +27,11 @@ TENANTS_ONLY = {"matchExpressions": [{"key": TENANT_LABEL, "operator": "Exists"}
 """Selects the namespaces of tenants, and no other."""
 
 
+ALSO_OFFERED = {"aws.amazon.com/neuron": ("aws.amazon.com/neuroncore",)}
+"""Other names under which a device plugin offers parts of the same devices, by the name that quotas count. Source:
+AWS Neuron, Kubernetes environment setup; karpenter-provider-aws v1.14.1, pkg/providers/instancetype/types.go."""
+
+
 @dataclass(frozen=True)
 class AcceleratorGroup:
     """A node group with accelerators, as quotas and queues see it."""
@@ -169,7 +174,8 @@ VARIABLES = [
 
 def _named(groups: Sequence[AcceleratorGroup]) -> dict[str, Any]:
     classes = _list(class_name(group.name) for group in groups)
-    resources = _list(sorted({group.resource for group in groups}))
+    counted = {group.resource for group in groups}
+    resources = _list(sorted(counted.union(*(ALSO_OFFERED.get(resource, ()) for resource in counted))))
     choices = " or ".join(_what_to_write(group) for group in groups)
     return {
         # An API server takes an accelerator only where requests and limits are equal, so limits say all.
@@ -204,9 +210,11 @@ def _takes_some(group: AcceleratorGroup) -> dict[str, Any]:
 
 
 def _beside(group: AcceleratorGroup, groups: Sequence[AcceleratorGroup]) -> list[str]:
-    """Resources that the same nodes offer too, for pods of other classes: slices of another size."""
+    """Resources that the same nodes offer too: slices of another size, for pods of other classes, and parts of
+    devices, for nobody."""
     same = [other.resource for other in groups if other.selector == group.selector]
-    return sorted({resource for resource in same if resource != group.resource})
+    parts = ALSO_OFFERED.get(group.resource, ())
+    return sorted({resource for resource in (*same, *parts) if resource != group.resource})
 
 
 def _takes_no_other(group: AcceleratorGroup, others: Sequence[str]) -> dict[str, Any]:
@@ -215,7 +223,8 @@ def _takes_no_other(group: AcceleratorGroup, others: Sequence[str]) -> dict[str,
     return {
         "expression": f"variables.class != {name} || !variables.containers.exists(c, has(c.resources) && "
         f"has(c.resources.limits) && c.resources.limits.exists(r, r in {_list(others)}))",
-        "message": f"pods of class {class_name(group.name)} take {group.resource} alone: take others by theirs",
+        "message": f"pods of class {class_name(group.name)} take {group.resource} alone: ask for no "
+        f"{' and no '.join(others)} beside it",
     }
 
 

@@ -78,11 +78,11 @@ class Sums:
         if type_ not in SUMMED or not self._settled(resource, names):
             return counts
         self._added[urn] = joined
-        if type_ == ENDPOINT:
-            # It keeps nodes of its group busy, and takes of shared ones.
-            self._count([one for one in self._added.values() if one["type"] in GROUPS])
-        elif type_ in GROUPS:
+        if type_ in GROUPS and not self._endpoints():
             self._count([joined])
+        elif type_ in GROUPS | {ENDPOINT}:
+            # Endpoints keep nodes of their group busy, whichever of its pools these are in, and take of shared ones.
+            self._count([one for one in self._added.values() if one["type"] in GROUPS])
         return True
 
     def so_far(self) -> Json:
@@ -114,10 +114,12 @@ class Sums:
         candidates = self._taken_from.get(TAKES_FROM.get(resource["type"], ""), set())
         return _says_all(resource) or not candidates or not candidates.isdisjoint(names)
 
+    def _endpoints(self) -> list[Resource]:
+        return [one for one in self._added.values() if one["type"] == ENDPOINT]
+
     def _count(self, resources: list[Resource]) -> None:
-        endpoints = [one for one in self._added.values() if one["type"] == ENDPOINT]
         self._lines |= {resource["urn"]: [] for resource in resources}
-        for group in node_groups([*resources, *endpoints], self._seen):
+        for group in node_groups([*resources, *self._endpoints()], self._seen):
             in_capacity = capacity.line(group)
             in_cost = cost.line(group, date=self._date, prices=self._prices)
             lines = _Lines(in_capacity, in_cost, known(in_capacity), known(in_cost), of_group(group))

@@ -109,3 +109,31 @@ def test_a_file_that_is_no_list_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "wrong.csv").write_text("cloud,region\n")
     assert "--to wrong.csv: wrong.csv line 1: the columns machine" in said(catalog(tmp_path), "--to", "wrong.csv")
     assert "--to .: " in said(catalog(tmp_path), "--to", ".")
+
+
+def test_a_zip_file_that_cannot_be_unpacked_is_one_error(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", HEADER + GPUHUNT.splitlines()[1] * 500)
+    whole = file.read_bytes()
+    listed = whole.index(b"PK\x01\x02")
+
+    def said(changes: dict[int, int]) -> str:
+        content = bytearray(whole)
+        for place, value in changes.items():
+            content[place] = value
+        file.write_bytes(content)
+        return refused(gpuyard("prices", "import", file, "--date", "2026-11-20", cwd=tmp_path), 2)
+
+    garbled = dict.fromkeys(range(40, 60), 0xFF)
+    assert "it is no whole zip file" in said(garbled)
+    encrypted = {6: whole[6] | 1, listed + 8: whole[listed + 8] | 1}
+    assert "unpack it, and give the CSV in it" in said(encrypted)
+    by_a_way_of_its_own = {8: 99, listed + 10: 99}
+    assert "unpack it, and give the CSV in it" in said(by_a_way_of_its_own)
+
+
+def test_a_file_of_one_endless_line_is_one_error(tmp_path: Path) -> None:
+    file = tmp_path / "list.csv"
+    file.write_text("x" * 200_000)
+    assert "it is no CSV file, or cut short" in refused(gpuyard("prices", "import", file, cwd=tmp_path), 2)

@@ -111,8 +111,10 @@ def test_a_pod_of_one_slices_class_may_not_take_another_slice_of_the_same_nodes_
         return [rule["message"] for rule in policy["spec"]["validations"] if "alone" in rule["message"]]
 
     assert kept(MIXED) == [
-        "pods of class gpuyard-slices-3g.40gb take nvidia.com/mig-3g.40gb alone: take others by theirs",
-        "pods of class gpuyard-slices-1g.10gb take nvidia.com/mig-1g.10gb alone: take others by theirs",
+        "pods of class gpuyard-slices-3g.40gb take nvidia.com/mig-3g.40gb alone: "
+        "ask for no nvidia.com/mig-1g.10gb beside it",
+        "pods of class gpuyard-slices-1g.10gb take nvidia.com/mig-1g.10gb alone: "
+        "ask for no nvidia.com/mig-3g.40gb beside it",
     ]
     assert kept(SINGLE) == []
 

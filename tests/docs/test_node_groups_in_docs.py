@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from merging import merged
 from plans import described, resources
 from ruamel.yaml import YAML
-from test_pains import merged
 
 from gpuyard import catalogue
 from gpuyard.components.stack import load

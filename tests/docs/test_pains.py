@@ -6,11 +6,12 @@ import functools
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from merging import merged
 from plans import Change, Resources, described, resources
 from ruamel.yaml import YAML
 
@@ -53,15 +54,6 @@ k8s.helm.v4.Chart("llama", chart="vllm-stack", namespace="assistants", values=va
 Json = dict[str, Any]
 
 ROWS = {int(number): (pain, before, unseen) for number, pain, before, unseen in ROW.findall(PAGE.read_text())}
-
-
-def merged(value: Mapping[str, Any], change: Mapping[str, Any]) -> Json:
-    """A part of a stack with other values; null takes a key out."""
-    new = {key: part for key, part in value.items() if change.get(key, part) is not None}
-    for key, part in change.items():
-        if part is not None:
-            new[key] = merged(value[key], part) if isinstance(part, dict) and key in value else part
-    return new
 
 
 def snippet(path: Path) -> Json:

@@ -138,14 +138,17 @@ def test_all_pods_of_a_job_land_within_one_domain_of_the_level_that_it_requires(
 def test_a_job_waits_while_no_domain_has_room_for_all_its_pods_though_the_group_has(
     cluster: ControlPlane, put: Put
 ) -> None:
-    put(_near("first", {topology.REQUIRED: RACK}, count=2))
+    first = _near("first", {topology.REQUIRED: RACK}, count=2)
+    put(first)
     assert until(lambda: blocks(cluster, "first"), "it runs") == ["b", "b"]
     put(_near("second", {topology.REQUIRED: RACK}, count=2))
     # Two machines of the other block are free, in two racks.
-    until(lambda: 'topology "' in held(cluster, "vision", "second"), "the second one is held for want of a rack")
+    until(lambda: held(cluster, "vision", "second"), "the second one is held")
     assert pods(cluster, "vision", "job-name=second") == []
     put(_near("third", {topology.PREFERRED: RACK}, count=2))
     assert until(lambda: blocks(cluster, "third"), "who only prefers a rack gets the nearest there is") == ["a", "a"]
+    cluster.delete([first])
+    assert until(lambda: blocks(cluster, "second"), "the second one has its rack") == ["b", "b"]
 
 
 def test_a_job_that_does_not_say_it_is_told_what_to_write(cluster: ControlPlane) -> None:

@@ -159,6 +159,19 @@ def test_a_file_that_is_no_snapshot_is_one_error_that_says_what_to_do(
     assert "\n" not in str(refused.value)
 
 
+def test_a_file_that_is_no_text_is_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "q.json"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="is no text in UTF-8: write it again with `gpuyard quotas fetch`"):
+        read(path)
+
+
+def test_a_file_that_is_named_beside_groups_whose_region_is_not_known_says_so() -> None:
+    groups = [{"cloud": "aws", "account": None, "region": None}]
+    with pytest.raises(InputError, match="an account that is not known in a region that is not known"):
+        check_given(Path("q.json"), Snapshot.model_validate(GIVEN), groups)
+
+
 def test_a_folder_has_a_file_for_each_account_and_region(tmp_path: Path) -> None:
     written(tmp_path, GIVEN)
     written(tmp_path, GCP, "example-dev.json")

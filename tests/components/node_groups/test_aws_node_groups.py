@@ -295,3 +295,17 @@ def test_aws_accepts_every_machine_in_every_way_that_it_is_sold(system: str, way
         launch = template_inputs("any", image, TAGS)
         assert problems({"type": "aws:ec2/launchTemplate:LaunchTemplate", "inputs": camel(launch)}) == []
         assert problems({"type": "aws:eks/nodeGroup:NodeGroup", "inputs": camel(group("any", of)) | known}) == []
+
+
+@pytest.mark.parametrize("scaler", ["node_group", "karpenter"])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"taints": [{"key": "nvidia.com/gpu"}]}, "taint nvidia.com/gpu with effect NoSchedule is there already"),
+        ({"taints": [{"key": "a"}, {"key": "a", "value": "b"}]}, "taint a with effect NoSchedule is given twice"),
+        ({"zones": ["us-east-1a", "us-east-1a"]}, "names a zone twice: give each zone once"),
+    ],
+)
+def test_what_a_node_has_once_is_said_once(scaler: str, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        spec(scaled_by=scaler, **changes)

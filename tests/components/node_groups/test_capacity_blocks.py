@@ -11,6 +11,7 @@ from registered import Resource, registered
 
 from gpuyard import catalogue
 from gpuyard.components.node_groups.aws import NodeGroup, NodeGroupSpec
+from gpuyard.components.node_groups.aws_capacity import User, shared_refusals
 
 SUBNETS = {"us-east-1a": "subnet-0123456789abcdef0", "us-east-1b": "subnet-0123456789abcdef1"}
 BLOCK = {
@@ -123,3 +124,24 @@ def test_windows_that_ec2_sells_or_extends_to_are_taken(start: str, end: str) ->
 def test_where_the_window_is_in_the_document_it_is_as_it_was_given() -> None:
     dumped = spec().model_dump(mode="json")["capacity"]
     assert (dumped["start"], dumped["end"]) == (BLOCK["start"], BLOCK["end"])
+
+
+def users(*groups: NodeGroupSpec) -> dict[str, User]:
+    return {f"g{at}": User(group.machine, group.capacity, group.nodes.max) for at, group in enumerate(groups)}
+
+
+def test_groups_that_share_a_reservation_fit_into_it_together() -> None:
+    half = spec(nodes={"min": 0, "max": 2})
+    assert not list(shared_refusals(users(half, half)))
+    assert list(shared_refusals(users(half, spec(nodes={"min": 0, "max": 3})))) == [
+        "node_groups.g1.nodes.max: groups g0, g1 have nothing but the 4 machines of cr-0123456789abcdef0, and may "
+        "grow to 5 nodes together: lower nodes.max"
+    ]
+    falls_back = spec(scaled_by="karpenter", capacity=[BLOCK, {"kind": "on_demand"}])
+    assert not list(shared_refusals(users(half, falls_back))), "it grows on demand"
+
+
+@pytest.mark.parametrize("other", [spec("p4d.24xlarge"), spec(block={"count": 8}), spec(block={"zone": "us-east-1a"})])
+def test_a_reservation_is_the_same_wherever_it_is_named(other: NodeGroupSpec) -> None:
+    [first, *_] = shared_refusals(users(spec(nodes={"min": 0, "max": 1}), other))
+    assert first.startswith("node_groups.g1.capacity: cr-0123456789abcdef0 is said to be another in group g0")

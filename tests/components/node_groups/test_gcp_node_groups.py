@@ -259,3 +259,15 @@ def test_a_name_that_leaves_no_room_for_the_node_pools_is_refused() -> None:
     assert check_name("l" * 32, spec())
     with pytest.raises(ValueError, match="has 33 characters: give this node group on GKE 32 at most"):
         check_name("l" * 33, spec())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"taints": [{"key": "nvidia.com/gpu"}]}, "taint nvidia.com/gpu with effect NoSchedule is there already"),
+        ({"zones": ["us-central1-a", "us-central1-a"]}, "names a zone twice: give each zone once"),
+    ],
+)
+def test_what_a_node_has_once_is_said_once(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        spec(**changes)

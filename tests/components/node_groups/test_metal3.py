@@ -233,3 +233,21 @@ def test_the_shipped_hall_has_no_machines_of_cluster_api() -> None:
     assert [group.managed_by for group in spec.node_groups.values() if isinstance(group, onprem.NodeGroupSpec)] == [
         None
     ]
+
+
+def test_labels_and_taints_in_another_order_install_nothing_anew() -> None:
+    taints = [{"key": "team", "value": "vision"}, {"key": "batch"}]
+    one = group(labels={"rack": "r7", "bay": "3"}, taints=taints)
+    other_order = group(labels={"bay": "3", "rack": "r7"}, taints=taints[::-1])
+    assert made(one) == made(other_order)
+    assert made(one) != made(group(labels={"rack": "r8", "bay": "3"}, taints=taints))
+
+
+def test_hosts_of_the_clusters_own_pods_are_there_until_its_software_is_gone(tmp_path: Path) -> None:
+    cpu = {**other(hosts={"machine": "cpu"}), "machine": "onprem-cpu", "count": 2}
+    resources = recording(tmp_path, dgx=GROUP, cpu=cpu)
+    releases = {r["name"]: r for r in resources.values() if r["type"] == "kubernetes:helm.sh/v3:Release"}
+    operator = releases["nvidia-gpu-operator"]
+    needed = {resources[urn]["name"] for urn in operator["options"]["depends_on"]}
+    assert "cpu-deployment" in needed, "what ends its objects runs there"
+    assert "dgx-deployment" not in needed, "it runs on no host with accelerators"

@@ -48,3 +48,41 @@ def test_a_group_of_somebody_elses_cluster_needs_a_selector() -> None:
         existing.NodeGroupSpec(machine="g6e.12xlarge", count=1)
     with pytest.raises(ValidationError, match="names"):
         existing.NodeGroupSpec.model_validate({"machine": "g6e.12xlarge", "count": 1, "names": ["a"]})
+
+
+def test_a_taint_is_given_once_and_the_accelerators_own_is_nobodys_to_give_to_a_host_that_is_made() -> None:
+    own = {"key": "nvidia.com/gpu", "value": "present"}
+    named = {"machine": "dgx-h100", "count": 1, "names": ["dgx-01"]}
+    twice = [{"key": "team"}, {"key": "team", "value": "vision"}]
+    with pytest.raises(ValidationError, match="taint team with effect NoSchedule is given twice"):
+        onprem.NodeGroupSpec.model_validate({**named, "taints": twice})
+    other_effect = [{"key": "team"}, {"key": "team", "effect": "NoExecute"}]
+    assert len(onprem.NodeGroupSpec.model_validate({**named, "taints": other_effect}).taints) == 2
+    assert onprem.NodeGroupSpec.model_validate({**named, "taints": [own]}).taints, "whoever runs the nodes taints them"
+    hosts = {
+        "kind": "metal3",
+        "namespace": "hall",
+        "cluster": "ai",
+        "image": {"url": "https://images.example/node.qcow2", "checksum": "0" * 64, "kubernetes": "1.35.2"},
+        "hosts": {"machine": "dgx-h100"},
+    }
+    with pytest.raises(ValidationError, match="is there already, with the accelerators of the machine"):
+        onprem.NodeGroupSpec.model_validate({"machine": "dgx-h100", "count": 1, "managed_by": hosts, "taints": [own]})
+
+
+@pytest.mark.parametrize("label", ["nvidia.com/mig.config", "nvidia.com/device-plugin.config"])
+def test_no_label_divides_gpus_behind_the_partition(label: str) -> None:
+    with pytest.raises(ValidationError, match=f"label {label} divides GPUs behind the back of quotas"):
+        onprem.NodeGroupSpec.model_validate(
+            {"machine": "dgx-h100", "count": 1, "names": ["dgx-01"], "labels": {label: "mps-4"}}
+        )
+
+
+def test_a_selector_that_finds_anothers_nodes_too_is_told() -> None:
+    canary = {"machine": "dgx", "canary": "true"}
+    assert list(existing.overlaps({"dgx": {"machine": "dgx"}, "canary": canary})) == [
+        "node_groups.dgx.selector: {machine: dgx} finds the nodes of canary too, which carry these labels among "
+        "theirs: add a label that only its own nodes carry"
+    ]
+    assert [line.split(":")[0] for line in existing.overlaps({"a": canary, "b": canary})] == ["node_groups.b.selector"]
+    assert not list(existing.overlaps({"dgx": {"machine": "dgx", "canary": "false"}, "canary": canary}))

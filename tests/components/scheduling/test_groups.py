@@ -43,11 +43,21 @@ def test_the_policy_judges_tenants_pods_and_jobs_and_refuses_when_it_cannot() ->
 
 def test_a_refusal_says_what_to_write() -> None:
     _, named, tolerated, *others = policy(GROUPS)["spec"]["validations"]
-    for group, placed, taken in zip(GROUPS, others[:3], others[3:], strict=True):
+    for group, placed, taken in zip(GROUPS, others[:3], others[3:6], strict=True):
         labels = ", ".join(f"{key}: {value}" for key, value in group.selector.items())
         remedy = f"priorityClassName {class_name(group.name)} with nodeSelector {{{labels}}}"
         assert all(remedy in rule["message"] for rule in (named, tolerated, placed))
         assert f"limit of {group.resource}" in taken["message"]
+
+
+def test_nobody_takes_the_cores_of_neuron_devices_past_the_quota_that_counts_devices() -> None:
+    _, named, *others = policy(GROUPS)["spec"]["validations"]
+    assert '["aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "nvidia.com/gpu"]' in named["expression"]
+    [alone] = [rule for rule in others if "alone" in rule["message"]]
+    assert alone["message"] == (
+        "pods of class gpuyard-old take aws.amazon.com/neuron alone: ask for no aws.amazon.com/neuroncore beside it"
+    )
+    assert 'exists(r, r in ["aws.amazon.com/neuroncore"])' in alone["expression"]
 
 
 def test_a_label_of_any_text_is_one_literal_of_the_policys_language() -> None:

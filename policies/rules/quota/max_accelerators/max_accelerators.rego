@@ -15,10 +15,13 @@
 #     - {type: "aws:eks/nodeGroup:NodeGroup", path: /instanceTypes}
 #     - {type: "aws:eks/nodeGroup:NodeGroup", path: /scalingConfig/maxSize}
 #     - {type: "gcp:container/cluster:Cluster", path: /initialNodeCount, fires: true}
+#     - {type: "gcp:container/cluster:Cluster", path: /nodeConfig/guestAccelerators}
 #     - {type: "gcp:container/cluster:Cluster", path: /nodeConfig/machineType}
+#     - {type: "gcp:container/cluster:Cluster", path: /nodePools}
 #     - {type: "gcp:container/nodePool:NodePool", path: /autoscaling/maxNodeCount}
 #     - {type: "gcp:container/nodePool:NodePool", path: /autoscaling/totalMaxNodeCount}
 #     - {type: "gcp:container/nodePool:NodePool", path: /initialNodeCount, fires: true}
+#     - {type: "gcp:container/nodePool:NodePool", path: /nodeConfig/guestAccelerators}
 #     - {type: "gcp:container/nodePool:NodePool", path: /nodeConfig/machineType}
 #     - {type: "gcp:container/nodePool:NodePool", path: /nodeCount}
 #     - {type: "gpuyard:index:NodeInventory", path: /count}
@@ -70,6 +73,15 @@ deny contains {"urn": group.urn, "path": group.machine_path, "message": message}
 		group.machine,
 		group.name,
 	])
+}
+
+# A launch template that is not the program's, for example, does not say what it starts.
+deny contains {"urn": group.urn, "path": group.machine_path, "message": message, "rests_on": [group.machine_path]} if {
+	some group in uncounted
+	machine := object.get(group, "machine", null)
+	not is_string(machine)
+	object.get(group, ["nodes", "max"], 1) != 0
+	message := sprintf("the machine of group %v is not known, so its accelerators cannot be counted", [group.name])
 }
 
 deny contains {"urn": group.urn, "path": "", "message": message, "rests_on": counts} if {

@@ -67,8 +67,17 @@ test_shared_nodes_are_counted_by_what_is_taken_of_them if {
 	paths(uncounted({"machine": "p9.48xlarge", "nodes": {}, "accelerators": {"max": 2}})) == set()
 }
 
-# The evaluator says that the machine is not known yet.
-test_a_machine_that_is_not_known_is_not_judged if paths(uncounted({})) == set()
+# Where it is only not known yet, the evaluator makes of it what could not be decided.
+test_a_machine_that_is_not_known_is_denied if {
+	some finding in max_accelerators.deny with input as stack(uncounted({}))
+	finding.path == "/instanceTypes"
+	finding.message == "the machine of group gpus is not known, so its accelerators cannot be counted"
+	finding.rests_on == ["/instanceTypes"]
+}
+
+test_a_group_without_nodes_is_allowed_though_its_machine_is_not_known if {
+	paths(uncounted({"nodes": {"max": 0}})) == set()
+}
 
 test_a_group_of_accelerators_without_a_known_size_is_denied if {
 	group := {"machine": "p5.48xlarge", "accelerators_a_node": 8, "nodes": {}}
