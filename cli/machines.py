@@ -58,7 +58,7 @@ class Offered:
     help="What is printed.",
 )
 def machines(filters: tuple[str, ...], cloud: str | None, region: str | None, format_: str) -> None:
-    """List the machines that a node group can have: those that every FILTER is a part of the name, the cloud, the
+    """List the machines of the catalogue: those that every FILTER is a part of the name, the cloud, the
     accelerator, its vendor or the resource that pods ask for. Without one, all.
 
     \b

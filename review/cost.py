@@ -101,7 +101,7 @@ def _line(group: NodeGroup, *, date: str, prices: Prices) -> Json:
         month = _month(price, {bound: count / each if each else None for bound, count in accelerators.items()})
     else:
         accelerators = {bound: None if n is None else n * each for bound, n in nodes.items()}
-        month = _of_nodes(group, nodes, found, window)
+        month = _of_nodes(group, nodes, found)
     gpu_hours = {
         bound: None if n is None or month_hours is None else n * month_hours for bound, n in accelerators.items()
     }
@@ -172,7 +172,6 @@ def _of_nodes(
     group: NodeGroup,
     nodes: Mapping[str, int | None],
     found: Sequence[tuple[str, catalogue.Price | None]],
-    window: float | None,
 ) -> Json | None:
     """What so many nodes cost. Of several markets, the least counts with the cheapest, the start with the first, and
     the most with the dearest; what is paid while idle is paid at every bound."""
@@ -186,7 +185,7 @@ def _of_nodes(
     paid = group.reserved if group.reserved is not None else max(counts)
     base = 0.0
     by_market = dict(priced)
-    for market, count, span in _paid(group, idle, paid, window):
+    for market, count, span in _paid(group, idle, paid):
         if count is None or span is None:
             return None
         base += count * by_market[market].usd_hour * span
@@ -202,17 +201,11 @@ def _of_nodes(
     return month
 
 
-def _paid(
-    group: NodeGroup, idle: Sequence[str], reserved: int, window: float | None
-) -> Iterator[tuple[str, int | None, float | None]]:
+def _paid(group: NodeGroup, idle: Sequence[str], reserved: int) -> Iterator[tuple[str, int | None, float | None]]:
     """What is paid while idle: market, machines and hours."""
-    if group.paid:
-        for market, count, between in group.paid:
-            block = hours(between) if between else None
-            yield market, count, block if market == "capacity_block" else HOURS_A_MONTH
-        return
-    for market in idle:
-        yield market, reserved, window if market == "capacity_block" else HOURS_A_MONTH
+    for market, count, window in group.paid or [(market, reserved, group.window) for market in idle]:
+        block = hours(window) if window else None
+        yield market, count, block if market == "capacity_block" else HOURS_A_MONTH
 
 
 def _month(price: catalogue.Price | None, charged: Mapping[str, float | None]) -> Json | None:

@@ -192,7 +192,9 @@ def problems(
         ]
         for group, share in spec.accelerators.items():
             path = f"tenants.{name}.accelerators.{group}"
-            if group not in accelerators:
+            if slices := sorted(part for part in accelerators if part.startswith(f"{group}/")):
+                found.append(f"{path}: the GPUs of this node group are cut: give a share of {' or '.join(slices)}")
+            elif group not in accelerators:
                 known = ", ".join(sorted(group for group, count in accelerators.items() if count)) or "none"
                 found.append(f"{path}: there is no such node group: groups with accelerators are {known}")
             elif not accelerators[group]:

@@ -51,6 +51,8 @@ def join(stack: Deployed, machines: Iterator[Machines]) -> set[str]:
     counted: dict[str, int] = {}
     for each in machines:
         group = each.labels[GROUP]
+        keys = {taint["key"] for taint in each.taints if taint["effect"] == "NoSchedule"}
+        assert keys & each.offered.keys(), f"any pod would go to the nodes of {group}"
         for _ in range(each.count):
             number = counted[group] = counted.get(group, -1) + 1
             offered = {resource: str(amount) for resource, amount in each.offered.items()}

@@ -34,4 +34,7 @@ def test_a_wrong_file_of_prices_is_one_clear_error(tmp_path: Path) -> None:
         prices(file)
     with pytest.raises(InputError, match="No such file or directory: give a file that can be read"):
         prices(tmp_path / "none.csv")
+    file.write_text(ROWS.replace("2026-11-01", "2026-W48-1"))
+    with pytest.raises(InputError, match="'2026-W48-1' is no day"):
+        prices(file)
     assert prices(None) is CATALOGUE
