@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
+from math import isfinite
 from typing import Any
 
 from gpuyard import catalogue
 from gpuyard.catalogue.account_quotas import FAMILIES
 from gpuyard.review.errors import InputError
 from gpuyard.review.quotas import FORMAT
+from gpuyard.review.values import mapping, sequence, text
 
 SECONDS = 120
 """A command that answers later is ended: both page through thousands of quotas in less."""
@@ -55,9 +58,10 @@ def of_aws(region: str, expected: str | None, day: str) -> Json:
     # An account's own quotas are listed only where they differ, or were ever asked about: the defaults come first.
     for command in ("list-aws-default-service-quotas", "list-service-quotas"):
         answer = _ask("aws", "service-quotas", command, "--service-code", "ec2", "--region", region)
-        for quota in _member(answer, "Quotas", f"aws service-quotas {command}"):
-            if ("aws", quota.get("QuotaCode")) in catalogue.quotas() and isinstance(quota.get("Value"), int | float):
-                values[quota["QuotaCode"]] = _value("aws", quota["QuotaCode"], quota["Value"], None)
+        for quota in _rows(answer, "Quotas", f"aws service-quotas {command}"):
+            code, limit = text(quota.get("QuotaCode")) or "", _limit(quota.get("Value"))
+            if ("aws", code) in catalogue.quotas() and limit is not None:
+                values[code] = _value("aws", code, limit, None)
     return _snapshot("aws", account, region, day, values.values())
 
 
@@ -67,9 +71,10 @@ def of_gcp(project: str, region: str, day: str) -> Json:
     values: dict[str, Json] = {}
     for what in (("regions", "describe", region), ("project-info", "describe")):
         answer = _ask("gcloud", "compute", *what, *common)
-        for quota in _member(answer, "quotas", f"gcloud compute {what[0]} {what[1]}"):
-            if ("gcp", quota.get("metric")) in catalogue.quotas() and isinstance(quota.get("limit"), int | float):
-                values[quota["metric"]] = _value("gcp", quota["metric"], quota["limit"], quota.get("usage"))
+        for quota in _rows(answer, "quotas", f"gcloud compute {what[0]} {what[1]}"):
+            code, limit = text(quota.get("metric")) or "", _limit(quota.get("limit"))
+            if ("gcp", code) in catalogue.quotas() and limit is not None:
+                values[code] = _value("gcp", code, limit, _limit(quota.get("usage")))
     info = _ask(
         "gcloud", "beta", "quotas", "info", "describe", FAMILY_QUOTA, "--service=compute.googleapis.com", *common
     )
@@ -87,18 +92,20 @@ def family_limit(infos: Any, family: str, region: str) -> int | None:
     before one of neither. A row without a value is 0, and -1 is no limit.
     Source: docs.cloud.google.com/docs/quotas/configure-dimensions, and its QuotaInfo.
     """
-    ranked: list[tuple[int, int]] = []
-    for info in infos if isinstance(infos, list) else []:
+    ranked: dict[int, int | None] = {}
+    for info in (one for one in sequence(infos) if isinstance(one, dict)):
         dimensions = info.get("dimensions") or {}
-        if not {*dimensions} <= {"region", "gpu_family"}:
+        if not isinstance(dimensions, dict) or not {*dimensions} <= {"region", "gpu_family"}:
             continue
         if dimensions.get("region", region) != region or dimensions.get("gpu_family", family) != family:
             continue
         if "region" not in dimensions and region not in (info.get("applicableLocations") or [region]):
             continue
         rank = 2 * ("region" in dimensions) + ("gpu_family" in dimensions)
-        ranked.append((rank, int((info.get("details") or {}).get("value", 0))))
-    return max(ranked)[1] if ranked else None
+        # The API writes whole numbers as texts.
+        value = mapping(info.get("details")).get("value", 0)
+        ranked[rank] = int(value) if re.fullmatch(r"-?[0-9]{1,15}", str(value)) else None
+    return ranked[max(ranked)] if ranked else None
 
 
 def _snapshot(cloud: str, account: str, region: str, day: str, values: Iterable[Json]) -> Json:
@@ -111,10 +118,21 @@ def _snapshot(cloud: str, account: str, region: str, day: str, values: Iterable[
     return about | {"quotas": quotas}
 
 
-def _value(cloud: str, code: str, limit: float, usage: Any) -> Json:
+def _value(cloud: str, code: str, limit: float, usage: float | None) -> Json:
     row = catalogue.quotas()[cloud, code]
-    used = usage if isinstance(usage, int | float) and not isinstance(usage, bool) else None
-    return {"code": code, "name": row.name, "value": limit, "unit": row.unit, "usage": used}
+    return {"code": code, "name": row.name, "value": limit, "unit": row.unit, "usage": usage}
+
+
+def _limit(value: Any) -> float | None:
+    """A number that a snapshot can hold; None for what is none."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
+
+
+def _rows(answer: Json, key: str, command: str) -> list[Json]:
+    rows = _member(answer, key, command)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{command} gave {key} that are no list of quotas: is it the cloud's own program?")
+    return rows
 
 
 def _member(answer: Json, key: str, command: str) -> Any:
@@ -148,7 +166,7 @@ def _ask(program: str, *arguments: str) -> Json:
         raise InputError(_failure(program, told, done.stderr.decode("utf-8", "replace")))
     try:
         answer = json.loads(done.stdout)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"`{told}` answered something else than JSON: is it the cloud's own program?") from error
     if not isinstance(answer, dict):
         raise InputError(f"`{told}` answered no object: is it the cloud's own program?")

@@ -47,8 +47,8 @@ def paid_of(component: Resource | None) -> tuple[tuple[str, int | None, tuple[st
     for _, capacity in _capacities(component or {}):
         kind, start, end = capacity.get("kind"), capacity.get("start"), capacity.get("end")
         window = (str(start), str(end)) if kind == "capacity_block" and _moment(start) and _moment(end) else None
-        if kind in CALLED:
-            found.append((str(kind), number(capacity.get("count")), window))
+        if isinstance(kind, str) and kind in CALLED:
+            found.append((kind, number(capacity.get("count")), window))
     return tuple(found)
 
 

@@ -245,6 +245,25 @@ def test_the_most_particular_row_of_a_family_and_region_counts(infos: Any, limit
     assert family_limit(infos, "NVIDIA_H100", "us-central1") == limit
 
 
+@pytest.mark.parametrize("rows", [None, [5], {}, "x"])
+def test_an_answer_of_another_form_is_one_error(rows: Any, cloud: Cloud, tmp_path: Path) -> None:
+    folder = cloud("aws", instead(AWS, 1, {"Quotas": rows}))
+    error = refused(fetch(folder, "--cloud", "aws", "--region", "us-east-1", "--out", tmp_path / "q", cwd=tmp_path), 2)
+    assert "Quotas that are no list of quotas: is it the cloud's own program?" in error
+
+
+def test_a_limit_that_is_no_number_is_not_written(cloud: Cloud, tmp_path: Path) -> None:
+    rows = [quota("L-417A185B", float("nan")), quota("L-DB2E81BA", 8.0), {"QuotaCode": {}, "Value": 1}]
+    folder = cloud("aws", instead(instead(AWS, 1, {"Quotas": rows}), 2, {"Quotas": []}))
+    assert fetch(folder, "--cloud", "aws", "--region", "us-east-1", "--out", tmp_path / "q", cwd=tmp_path).code == 0
+    assert [one.code for one in read(tmp_path / "q").quotas] == ["L-DB2E81BA"]
+
+
+@pytest.mark.parametrize("infos", [None, 5, [5], [{"dimensions": "x"}], [{"details": {"value": "many"}}]])
+def test_a_family_of_which_nothing_readable_is_said_has_no_known_limit(infos: Any) -> None:
+    assert family_limit(infos, "NVIDIA_H100", "us-central1") is None
+
+
 GROUP = """
 import pulumi_aws as aws
 account = aws.Provider("a", region="us-east-1", allowed_account_ids=["111122223333"])

@@ -194,8 +194,13 @@ def whole() -> list[Json]:
     devices = [{"ebs": {"volumeSize": "100", "volumeType": "gp3", "iops": 4000, "throughput": 200}}]
     template = resource(TEMPLATE, "t", {"instanceType": "p5.48xlarge", "blockDeviceMappings": devices})
     config = {"machineType": "n1-standard-8", "guestAccelerators": [{"type": "nvidia-tesla-t4", "count": 2}]}
+    block = {"kind": "capacity_block", "count": 2, "start": "2026-12-01T11:30:00Z", "end": "2026-12-02T11:30:00Z"}
+    component = resource("gpuyard:index:KarpenterNodeGroup", "k", {"capacity": [block, {"kind": "spot"}]}, custom=False)
+    bought = karpenter(of_machines("g6.xlarge"), limits={"nodes": "4"})
     return [
         PROVIDER,
+        component,
+        bought | {"parent": component["urn"], "urn": f"{bought['urn']}-k"},
         template,
         eks({"launchTemplate": {"id": None}, "version": "1.35"}, depends_on=[template]),
         karpenter(of_machines("p5.48xlarge"), limits={"nodes": "4", "cpu": "400"}),

@@ -53,7 +53,7 @@ deny contains {"urn": input.urn, "path": sprintf("/capacity/accelerators/%v", [m
 	some model, total in input.capacity.accelerators
 	is_number(total)
 	some pattern, limit in input.limits.accelerators.models
-	glob.match(pattern, ["/"], model)
+	glob.match(lower(pattern), ["/"], lower(model))
 	total > limit
 	message := sprintf("the node groups may grow to %v of %v%v, and %v allows %v a stack", [
 		total,

@@ -10,31 +10,31 @@ paths(capacity) := found if {
 	found := {finding.path | some finding in max_accelerators.deny} with input as stack(capacity)
 }
 
-test_a_stack_at_its_limits_is_allowed if paths({"total": 64, "accelerators": {"h100-80": 32, "l40s": 32}}) == set()
+test_a_stack_at_its_limits_is_allowed if paths({"total": 64, "accelerators": {"H100-80": 32, "L40S": 32}}) == set()
 
 test_a_stack_without_accelerators_is_allowed if paths({"total": 0, "accelerators": {}}) == set()
 
 test_one_accelerator_too_many_is_denied if {
-	paths({"total": 65, "accelerators": {"l4": 65}}) == {"/capacity/total"}
+	paths({"total": 65, "accelerators": {"L4": 65}}) == {"/capacity/total"}
 }
 
 test_too_many_of_one_model_is_denied if {
-	paths({"total": 40, "accelerators": {"h100-80": 40}}) == {"/capacity/accelerators/h100-80"}
+	paths({"total": 40, "accelerators": {"H100-80": 40}}) == {"/capacity/accelerators/H100-80"}
 }
 
 group(name, model, most) := {"urn": name, "name": name, "accelerator": model, "accelerators": {"max": most}}
 
 test_the_message_says_value_limit_environment_and_the_groups_that_add_up if {
-	groups := [group("small", "l4", 12), group("idle", "l4", 0), group("big", "h100-80", 53)]
-	some finding in max_accelerators.deny with input as stack({"total": 65, "accelerators": {"l4": 12}, "groups": groups})
+	groups := [group("small", "L4", 12), group("idle", "L4", 0), group("big", "H100-80", 53)]
+	some finding in max_accelerators.deny with input as stack({"total": 65, "accelerators": {"L4": 12}, "groups": groups})
 	finding.message == "the node groups may grow to 65 accelerators (small 12, big 53), and production allows 64 a stack"
 }
 
 test_the_message_on_a_model_names_its_groups_only if {
-	groups := [group("small", "l4", 12), group("a", "h100-80", 16), group("b", "h100-80", 24)]
-	capacity := {"total": 52, "accelerators": {"h100-80": 40}, "groups": groups}
+	groups := [group("small", "L4", 12), group("a", "H100-80", 16), group("b", "H100-80", 24)]
+	capacity := {"total": 52, "accelerators": {"H100-80": 40}, "groups": groups}
 	some finding in max_accelerators.deny with input as stack(capacity)
-	finding.message == "the node groups may grow to 40 of h100-80 (a 16, b 24), and production allows 32 a stack"
+	finding.message == "the node groups may grow to 40 of H100-80 (a 16, b 24), and production allows 32 a stack"
 }
 
 test_a_total_that_is_no_number_does_not_count if paths({"total": "65", "accelerators": []}) == set()
