@@ -56,7 +56,7 @@ def gpuyard() -> None:
     gpuyard review                     every stack of the program in this folder
     gpuyard review dev --out reports   one stack, and its report as files
     gpuyard explain Q6                 what a rule demands, and what to do
-    gpuyard machines h100              machines with that accelerator, and their price
+    gpuyard machines h100              machines that have one, and their price
     gpuyard inventory --context prod   a live cluster's nodes, as a stack file
     """
 

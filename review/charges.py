@@ -25,6 +25,7 @@ GP3_IOPS, GP3_MIBPS = 3000, 125
 """What a gp3 volume has without a charge. Source: EBS user guide, General Purpose SSD volumes."""
 
 BY_THE_HOUR = {
+    "aws:alb/loadBalancer:LoadBalancer": ("load_balancer", "load balancer, without traffic"),
     "aws:ec2/eip:Eip": ("public_ipv4", "public IPv4 address"),
     "aws:ec2/natGateway:NatGateway": ("nat_gateway", "NAT gateway, without traffic"),
     "aws:lb/loadBalancer:LoadBalancer": ("load_balancer", "load balancer, without traffic"),
@@ -41,19 +42,23 @@ DISKS = {
 }
 """By type, the inputs that say its kind and its GiB, and the kind when none is said."""
 
-BY_USE = {
+NOT_PRICED = {
+    "aws:ec2/capacityBlockReservation:CapacityBlockReservation": "machines of the block",
+    "aws:ec2/capacityReservation:CapacityReservation": "machines of the reservation that no node group here uses",
     "aws:ecr/repository:Repository": "images in the repository",
     "aws:efs/fileSystem:FileSystem": "files in the file system",
+    "aws:elb/loadBalancer:LoadBalancer": "load balancer of the previous generation",
     "aws:fsx/lustreFileSystem:LustreFileSystem": "file system",
     "aws:s3/bucket:Bucket": "objects in the bucket",
     "aws:s3/bucketV2:BucketV2": "objects in the bucket",
     "gcp:artifactregistry/repository:Repository": "images in the repository",
+    "gcp:compute/reservation:Reservation": "machines of the reservation that no node group here uses",
     "gcp:filestore/instance:Instance": "file system",
     "gcp:storage/bucket:Bucket": "objects in the bucket",
 }
 """What costs money, and has no price here."""
 
-CHARGED = frozenset({EKS_CLUSTER, GKE_CLUSTER, *BY_THE_HOUR, *DISKS, *BY_USE})
+CHARGED = frozenset({EKS_CLUSTER, GKE_CLUSTER, *BY_THE_HOUR, *DISKS, *NOT_PRICED})
 """Types whose charge their own inputs tell."""
 
 Json = dict[str, Any]
@@ -114,8 +119,8 @@ def _read(resource: Resource, by_urn: Mapping[str, Resource], date: str) -> Iter
         disk = Disk(str(inputs.get(kind) or default), number(inputs.get(size)), number(inputs.get("iops")))
         for what, service, each in _disk(disk, "disk"):
             yield what, cloud, region, service, times(one, each) if each else None
-    elif type_ in BY_USE:
-        yield BY_USE[type_], cloud, region, "", None
+    elif type_ in NOT_PRICED:
+        yield NOT_PRICED[type_], cloud, region, "", None
 
 
 def _disk(disk: Disk, what: str) -> Iterator[tuple[str, str, float | None]]:

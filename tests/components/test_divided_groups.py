@@ -121,7 +121,7 @@ def test_a_pod_of_one_slices_class_may_not_take_another_slice_of_the_same_nodes_
 
 def test_who_names_a_mix_without_the_slice_is_told_which_there_are() -> None:
     said = refused(MIXED, tenants(fraud={"slices": {"quota": 1}}))
-    assert "groups with accelerators are slices/1g.10gb, slices/3g.40gb" in said
+    assert "the GPUs of this node group are cut: give a share of slices/1g.10gb or slices/3g.40gb" in said
     said = refused(MIXED, tenants(fraud={"slices/1g.10gb": {"quota": 3}}), {"small": SMALL})
     assert "there is no node group slices: give one of system, slices/3g.40gb, slices/1g.10gb" in said
     said = refused(SINGLE, tenants(fraud={"slices/1g.10gb": {"quota": 3}}))

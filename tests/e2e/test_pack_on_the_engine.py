@@ -113,6 +113,16 @@ def reviewed(folder: Path) -> set[Told]:
     return said
 
 
+UNBROKEN = {
+    "accelerators/advertisers",
+    "capacity/window",
+    "compatibility/driver",
+    "cost/price_age",
+    "quota/cloud_account",
+}
+"""Rules that the program above does not break: an example breaks each of them."""
+
+
 def test_real_providers_change_no_finding(shop: Callable[[str], Engine], tmp_path: Path) -> None:
     engine = shop(PROGRAM)
     run = engine.preview(pack=PACK, expect_failure=True)
@@ -124,7 +134,7 @@ def test_real_providers_change_no_finding(shop: Callable[[str], Engine], tmp_pat
         "pod holds a value that the program marks secret in plain text (/spec/containers)",
     ]
     assert here ^ there == set(secret)
-    assert {rule for rule, *_ in here} == set(RULES)
+    assert {rule for rule, *_ in here} == set(RULES) - UNBROKEN
     assert "a word that nobody may see" not in run.output + json.dumps(run.events)
 
 

@@ -75,7 +75,7 @@ class Example:
 def told_by_the_gate(run: Run, findings: list[Json]) -> None:
     said = run.diagnostics("error")
     for finding in findings:
-        sentence = f"{finding['rule']}: {finding['resource']}{finding['path']}: {finding['message']} "
+        sentence = f"{finding['rule']}: {finding['resource']}{finding['path']}: {finding['message']}. "
         assert any(one.startswith(sentence) for one in said), said
 
 

@@ -20,7 +20,7 @@ from gpuyard.components.scheduling.kueue import flavors
 from gpuyard.components.scheduling.kueue_values import configuration
 from gpuyard.components.tenancy.tenant import manifests
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 BLOCK, RACK = LEVELS = ["example.com/block", "example.com/rack"]
 RACKS = {"a": ["a1", "a2"], "b": ["b1", "b1"]}

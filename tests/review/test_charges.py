@@ -58,6 +58,8 @@ def test_gateways_and_load_balancers_cost_their_hours_in_a_region_whose_price_is
     assert months(of(gateway)) == {"NAT gateway, without traffic": 32.85}
     balancer = resource("aws:lb/loadBalancer:LoadBalancer", "a", EAST)
     assert of(balancer)[0]["month"] == {"min": 16.43, "initial": 16.43, "max": 16.43}
+    former = resource("aws:alb/loadBalancer:LoadBalancer", "a", EAST)
+    assert of(former)[0]["month"] == of(balancer)[0]["month"]
     (elsewhere,) = of(resource("aws:ec2/natGateway:NatGateway", "a", {"region": "eu-west-1"}))
     assert (elsewhere["month"], elsewhere["unknown"]) == (None, "its price in eu-west-1 is not known")
     (nowhere,) = of(resource("aws:ec2/natGateway:NatGateway", "a", {}))
@@ -92,6 +94,20 @@ def test_what_has_no_price_is_said_to_have_none() -> None:
         assert found["month"] is None
         assert found["unknown"]
     assert of(resource("aws:iam/role:Role", "r", {})) == []
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        "aws:ec2/capacityReservation:CapacityReservation",
+        "aws:ec2/capacityBlockReservation:CapacityBlockReservation",
+        "gcp:compute/reservation:Reservation",
+    ],
+)
+def test_machines_that_a_program_reserves_are_said_not_to_be_priced(type_: str) -> None:
+    [line] = of(resource(type_, "a", EAST))
+    assert line["month"] is None
+    assert line["what"].startswith("machines of the")
 
 
 def test_the_disks_of_a_launch_template_are_those_that_it_names() -> None:
