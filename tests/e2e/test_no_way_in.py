@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,6 @@ from typing import Any
 import pytest
 from agreement import disagreements
 from control_plane.plane import ControlPlane
-from control_plane.processes import free_port
 from deployed import deployed
 from engine.charts import ChartMirror
 from engine.engine import Engine
@@ -22,8 +23,20 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 Kubeconfig = dict[str, Any]
 
 
+@functools.cache
+def held() -> socket.socket:
+    taken = socket.socket()
+    taken.bind(("127.0.0.1", 0))
+    return taken
+
+
+def deaf_port() -> int:
+    """A port that refuses connections, and that nobody else gets: a free one may be another test's a moment later."""
+    return int(held().getsockname()[1])
+
+
 def unreachable(config: Kubeconfig) -> None:
-    config["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{free_port()}"
+    config["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{deaf_port()}"
 
 
 def expired(config: Kubeconfig) -> None:
@@ -86,7 +99,7 @@ def test_who_has_no_rights_is_told_which_are_missing_and_nothing_is_touched(
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        (lambda charts: f"https://127.0.0.1:{free_port()}/charts", "connection refused"),
+        (lambda charts: f"https://127.0.0.1:{deaf_port()}/charts", "connection refused"),
         (lambda charts: f"{charts.repository}/elsewhere", "404"),
         (lambda charts: f"{charts.registry}/elsewhere", "not found"),
     ],

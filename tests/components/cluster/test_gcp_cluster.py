@@ -267,7 +267,7 @@ def test_tenants_groups_may_log_in_and_get_no_right_by_it() -> None:
         groups_domain="example.com",
     )
     viewers = [r["inputs"] for r in of_type(resources, "gcp:projects/iAMMember:IAMMember") if "-node" not in r["name"]]
-    assert [(g["member"], g["role"]) for g in viewers] == [
+    assert sorted((g["member"], g["role"]) for g in viewers) == [
         ("group:platform@example.com", "roles/container.clusterViewer"),
         ("group:research@example.com", "roles/container.clusterViewer"),
     ]
