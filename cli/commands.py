@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
-from gpuyard.cli.adopt import adopt
-from gpuyard.cli.cost import cost
-from gpuyard.cli.explain import explain
-from gpuyard.cli.inventory import inventory
-from gpuyard.cli.machines import machines
 from gpuyard.cli.main import INTERRUPTED
-from gpuyard.cli.prices import prices
 from gpuyard.cli.problems import BAD_INPUT, FailedError, Problem, say
-from gpuyard.cli.quotas import quotas
-from gpuyard.cli.review import review
-from gpuyard.cli.schema import schema
 from gpuyard.review.errors import GateError, InputError
 
 PASSED = 0
@@ -38,15 +31,25 @@ Environment:
 """
 
 
-class _InOrder(click.Group):
-    """Lists commands as they were added: what is used most comes first."""
+COMMANDS = ("review", "cost", "explain", "machines", "schema", "prices", "quotas", "inventory", "waivers", "adopt")
+"""In the order in which they are listed; each is the command of that name in the module of that name."""
+
+
+class _Loaded(click.Group):
+    """Loads a command when it is asked for: what one needs takes longer to load than another to run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            raise click.exceptions.NoSuchCommand(cmd_name, possibilities=COMMANDS, ctx=ctx)
+        command: click.Command = getattr(import_module(f"gpuyard.cli.{cmd_name}"), cmd_name)
+        return command
 
 
 @click.group(
-    cls=_InOrder, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=_Loaded, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(package_name="gpuyard")
 def gpuyard() -> None:
@@ -59,10 +62,6 @@ def gpuyard() -> None:
     gpuyard machines h100              machines that have one, and their price
     gpuyard inventory --context prod   a live cluster's nodes, as a stack file
     """
-
-
-for command in (review, cost, explain, machines, schema, prices, quotas, inventory, adopt):
-    gpuyard.add_command(command)
 
 
 def run() -> int:

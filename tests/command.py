@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 from dataclasses import dataclass
+from multiprocessing.reduction import DupFd
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 GPUYARD = (str(Path(sys.executable).with_name("gpuyard")),)
@@ -30,16 +34,57 @@ def environment(**more: str) -> dict[str, str]:
 
 def gpuyard(*arguments: object, command: tuple[str, ...] = GPUYARD, cwd: Path | None = None, **more: str) -> Answer:
     """What the command answers; `more` are environment variables."""
+    given = environment(**more)
+    if command == GPUYARD and "PYTHONHASHSEED" not in more:
+        return _forked([*map(str, arguments)], cwd, given)
     done = subprocess.run(
         [*command, *map(str, arguments)],
         cwd=cwd,
-        env=environment(**more),
+        env=given,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=SECONDS,
         check=False,
     )
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["gpuyard.cli.commands", "gpuyard.cli.review"])
+"""A process that has loaded the command, and forks for each run: to load it takes longer than most tests."""
+
+
+def _forked(arguments: list[str], cwd: Path | None, given: dict[str, str]) -> Answer:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = FORKS.Process(target=_run, args=(arguments, cwd, given, DupFd(out.fileno()), DupFd(err.fileno())))
+        process.start()
+        process.join(SECONDS)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+            raise AssertionError(f"gpuyard {' '.join(arguments)}: not done after {SECONDS} s")
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode())
+        return Answer(process.exitcode, *texts)
+
+
+def _run(arguments: list[str], cwd: Path | None, given: dict[str, str], *outputs: Any) -> None:
+    """In the fork: as a shell would have started it."""
+    os.setsid()
+    os.environ.clear()
+    os.environ.update(given)
+    if cwd:
+        os.chdir(cwd)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for number, output in enumerate(outputs, 1):
+        os.dup2(output.detach(), number)
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
+    sys.argv = [*GPUYARD, *arguments]
+    from gpuyard.cli.main import main
+
+    main()
 
 
 def patched(code: str) -> tuple[str, ...]:

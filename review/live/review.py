@@ -15,9 +15,6 @@ from gpuyard.review.program.project import Project
 from gpuyard.review.program.record import record_program
 from gpuyard.review.recording import Recording
 
-LIVE_SECONDS = 1800.0
-"""A preview asks clouds and clusters, which may be slow."""
-
 
 def live_review(
     project: Project, stack: str, policies: Policies, tell: Callable[[int], None], *, date: str, timeout_s: float
