@@ -20,16 +20,16 @@ from gpuyard.catalogue.compatibility import (
     ImageRuntime,
     Verdict,
     image_runtimes,
-    node_driver,
     runs_on,
     runtime_of_image,
 )
 from gpuyard.catalogue.hardware import Accelerator, Machine, accelerator, accelerators, machine, machines
 from gpuyard.catalogue.interconnect import Fabric, fabric, fabrics
+from gpuyard.catalogue.node_images import NodeImage, eks_image, eks_images, node_driver
 from gpuyard.catalogue.partitioning import Partition, all_partitions, partitions
 from gpuyard.catalogue.places import Region, region, regions
 from gpuyard.catalogue.pricing import Price, ServicePrice, price, prices, service_price, service_prices
-from gpuyard.catalogue.products import Product, product, products
+from gpuyard.catalogue.products import Product, attached_accelerator, product, products
 from gpuyard.catalogue.security import Floor, floors
 from gpuyard.catalogue.support import EksVersion, eks_version, eks_versions
 from gpuyard.catalogue.tables import Unknown
@@ -46,6 +46,7 @@ __all__ = [
     "Machine",
     "Model",
     "NetworkLayers",
+    "NodeImage",
     "Partition",
     "Price",
     "Product",
@@ -61,8 +62,11 @@ __all__ = [
     "all_network_layers",
     "all_partitions",
     "all_slices",
+    "attached_accelerator",
     "chart",
     "charts",
+    "eks_image",
+    "eks_images",
     "eks_version",
     "eks_versions",
     "fabric",

@@ -1,8 +1,8 @@
 """What an account of a cloud may run at most, and by which of the cloud's quotas a machine is counted.
 
 EC2 counts vCPUs, by family of machines and by how they are bought. Compute Engine counts GPUs: by model, region and
-whether they may be taken back, and once more over all regions. A machine that no row counts has a quota that is not
-known here: EC2's P6 on spot, and Compute Engine's CPUs and TPUs.
+whether they may be taken back, and once more over all regions; and chips of TPU, by generation. A machine that no row
+counts has a quota that is not known here: EC2's P6 on spot, and Compute Engine's CPUs, TPU7x and what is reserved.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from gpuyard.catalogue.tables import load
 
-FAMILIES = "GPUS_PER_GPU_FAMILY"
-"""Compute Engine's quota of newer GPUs; its codes here are this, a slash and the GPU's family."""
+FAMILIES = {"GPUS_PER_GPU_FAMILY": "gpu_family", "TPUS_PER_TPU_FAMILY": "tpu_family"}
+"""Compute Engine's quotas of newer accelerators, and the dimension that tells their families apart; a code here is the
+quota, a slash and the family."""
+
+Unit = Literal["vcpus", "gpus", "chips"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Quota:
     """Patterns of the machines that it counts, or of the accelerators that are attached to them."""
     name: str
     """As the cloud's console shows it."""
-    unit: Literal["vcpus", "gpus"]
+    unit: Unit
     scope: Literal["region", "global"]
     """Whether it counts one region, or all together."""
     source: str
@@ -60,7 +63,7 @@ def quotas() -> Mapping[tuple[str, str], Quota]:
 
 
 def _quota(columns: dict[str, str]) -> tuple[tuple[str, str], Quota]:
-    if columns["unit"] not in ("vcpus", "gpus") or columns["scope"] not in ("region", "global"):
+    if columns["unit"] not in get_args(Unit) or columns["scope"] not in ("region", "global"):
         raise ValueError(f"unit {columns['unit']!r} or scope {columns['scope']!r} is none that there is")
     row = Quota(
         cloud=columns["cloud"],
@@ -68,7 +71,7 @@ def _quota(columns: dict[str, str]) -> tuple[tuple[str, str], Quota]:
         markets=tuple(columns["market"].split()),
         machines=tuple(columns["machines"].split()),
         name=columns["name"],
-        unit=cast(Literal["vcpus", "gpus"], columns["unit"]),
+        unit=cast(Unit, columns["unit"]),
         scope=cast(Literal["region", "global"], columns["scope"]),
         source=columns["source"],
         date=columns["date"],

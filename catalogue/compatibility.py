@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cache
 from typing import Literal
 
@@ -60,23 +59,6 @@ class DriverSupport:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeDriver:
-    """The driver that nodes come with."""
-
-    cloud: str
-    """The cloud whose image brings it; operator where the GPU Operator does, and `image` is its chart's version."""
-    image: str
-    """Node image, `*` for any characters."""
-    kubernetes: str
-    """Minor version of the cluster; `*` is any."""
-    driver: str
-    """A version, or its branch where new images bring newer ones of it."""
-    source: str
-    date: str
-    """The day that the source is of, YYYY-MM-DD."""
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether an image runs on an accelerator with a driver."""
 
@@ -115,15 +97,6 @@ def runtime_of_image(repository: str, tag: str) -> ImageRuntime | None:
     return next((found for tail in tails if (found := image_runtimes().get((tail, tag)))), None)
 
 
-def node_driver(cloud: str, image: str, kubernetes: str) -> str | None:
-    """The driver that a node image brings to a cluster of a minor version, or None where that is not known.
-
-    `cloud` is operator for the driver of the GPU Operator, and `image` then its chart's version.
-    """
-    fits = (row for row in node_drivers().values() if row.cloud == cloud and row.kubernetes in ("*", kubernetes))
-    return next((row.driver for row in fits if fnmatchcase(image.upper(), row.image.upper())), None)
-
-
 def driver_support(accelerator: Accelerator) -> DriverSupport | None:
     """What is known of drivers for an accelerator: by itself, else by its generation."""
     known = driver_supports()
@@ -140,12 +113,6 @@ def image_runtimes() -> Mapping[tuple[str, str], ImageRuntime]:
 def driver_supports() -> Mapping[str, DriverSupport]:
     """Every accelerator and generation of which it is known."""
     return load("driver_support.csv", _support)
-
-
-@cache
-def node_drivers() -> Mapping[tuple[str, str, str], NodeDriver]:
-    """Every node image whose driver is known, by cloud, image and Kubernetes version."""
-    return load("node_drivers.csv", lambda row: ((row["cloud"], row["image"], row["kubernetes"]), NodeDriver(**row)))
 
 
 @cache

@@ -62,6 +62,8 @@ class Accelerator:
     """nvidia, amd, google, aws, intel or qualcomm."""
     generation: str
     """The architecture, such as hopper; for what is neither NVIDIA's nor AMD's, the vendor's name of the chip."""
+    part_of: str | None
+    """The accelerator that it is a share of, by the cloud's own cutting; None for a whole one."""
     compute_capability: str | None
     """CUDA compute capability, such as 9.0, or AMD's gfx target; None for other vendors."""
     memory_gb: float
@@ -127,6 +129,7 @@ def _accelerator(columns: dict[str, str]) -> tuple[str, Accelerator]:
         name=columns["name"],
         vendor=columns["vendor"],
         generation=columns["generation"],
+        part_of=columns["part_of"] or None,
         compute_capability=columns["compute_capability"] or None,
         memory_gb=float(columns["memory_gb"]),
         memory_gib=number(columns["memory_gib"]),

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from gpuyard.catalogue.chip_prices import SLICE, ChipPrices, Placed
 from gpuyard.catalogue.hardware import Machine, machines
 from gpuyard.catalogue.pricing import Price, Sold
 
@@ -58,6 +59,9 @@ SKYPILOT_READ = (
     "Region",
     "AvailabilityZone",
 )
+
+SKYPILOT_MARKETS = (("on_demand", "Price"), ("spot", "SpotPrice"))
+"""Markets, and the column of each."""
 
 CALENDAR = "gcp-dws-calendar-mode"
 """gpuhunt's flag of machines that are reserved for a time: another price than that of machines on demand."""
@@ -142,27 +146,37 @@ def _dated(
 
 
 def _gpuhunt(found: Imported, rows: Iterator[Columns], date: str) -> None:
+    slices = ChipPrices()
     for columns in rows:
         machine = machines().get(columns["instance_name"])
+        market = "spot" if columns["spot"].lower() == "true" else "on_demand"
         if machine is None:
+            if SLICE.fullmatch(columns["instance_name"]):
+                slices.add(columns["instance_name"], columns["location"], market, _number(columns["price"]))
             continue
         if CALENDAR in columns["flags"].split():
             found.left_out["reserved for a time (calendar mode)"] += 1
         elif _whole(columns["gpu_count"]) != (0 if machine.accelerator is None else machine.accelerators):
             found.left_out["another number of accelerators than the machine has"] += 1
         else:
-            market = "spot" if columns["spot"].lower() == "true" else "on_demand"
             _put(found, (machine, columns["location"], market), columns["price"], "gpuhunt catalog", date)
+    _put_chips(found, slices.machines(1), "gpuhunt catalog", date)
 
 
 def _skypilot(found: Imported, rows: Iterator[Columns], date: str) -> None:
     """Google's accelerators have rows of their own, behind those of the machines: both are a machine's price."""
     kept: list[tuple[Machine, Columns]] = []
     accelerators: dict[tuple[str, float, str], Columns] = {}
+    slices = ChipPrices()
     for columns in rows:
         machine = machines().get(columns["InstanceType"])
         if machine:
             kept.append((machine, columns))
+        elif not columns["InstanceType"] and SLICE.fullmatch(columns["AcceleratorName"]):
+            for market, name in SKYPILOT_MARKETS:
+                slices.add(
+                    columns["AcceleratorName"], columns["AvailabilityZone"], market, _number(columns[name] or "0")
+                )
         elif not columns["InstanceType"] and columns["AcceleratorName"] in SKYPILOT_ACCELERATORS.values():
             count = float(columns["AcceleratorCount"] or 0)
             accelerators[columns["AcceleratorName"], count, columns["AvailabilityZone"]] = columns
@@ -175,14 +189,23 @@ def _skypilot(found: Imported, rows: Iterator[Columns], date: str) -> None:
                 found.left_out["its price lacks that of its accelerators or local disks"] += 1
                 continue
             parts.append(part)
-        for market, name in (("on_demand", "Price"), ("spot", "SpotPrice")):
+        for market, name in SKYPILOT_MARKETS:
             values = [part[name] for part in parts]
             if all(values):
                 text = values[0] if len(values) == 1 else repr(round(sum(map(_number, values)), 6))
                 _put(found, (machine, columns["Region"], market), text, "SkyPilot catalog", date)
+    _put_chips(found, slices.machines(2), "SkyPilot catalog", date)
 
 
-def _put(found: Imported, sold: tuple[Machine, str, str], text: str, source: str, date: str) -> None:
+def _put_chips(found: Imported, prices: Iterable[tuple[Placed, float | None]], source: str, date: str) -> None:
+    for sold, usd_hour in prices:
+        if usd_hour is None:
+            found.left_out["slices of TPU do not agree on the price of a chip"] += 1
+        else:
+            _put(found, sold, repr(usd_hour), f"{source}, by the chip", date)
+
+
+def _put(found: Imported, sold: Placed, text: str, source: str, date: str) -> None:
     """Adds a price; of several zones' the highest, for a group may get its machines in any."""
     machine, location, market = sold
     # A zone of Google's is its region and a letter: us-central1-a.
@@ -191,7 +214,8 @@ def _put(found: Imported, sold: tuple[Machine, str, str], text: str, source: str
     if not usd_hour:
         found.left_out["a price of 0"] += 1
         return
-    if market not in machine.purchase:
+    # A reservation is charged at the price on demand, of a machine that is not sold so, too.
+    if market not in machine.purchase and not (market == "on_demand" and "reservation" in machine.purchase):
         found.left_out[f"not sold as {market}"] += 1
         return
     key = (machine.cloud, region, machine.name, market)

@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from gpuyard.catalogue.hardware import Accelerator, accelerator
 from gpuyard.catalogue.tables import load
 
 PRODUCT = "nvidia.com/gpu.product"
 """NVIDIA's GPU Feature Discovery: the name that the driver has for the GPU, with dashes for blanks."""
+
+
+GKE_ACCELERATOR = "cloud.google.com/gke-accelerator"
+"""GKE: the type of accelerator of a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,12 @@ def product(labels: Mapping[str, str]) -> Product | None:
     if (PRODUCT, name) not in products():
         said[PRODUCT] = f"NVIDIA-{name}"
     return next((row for (label, value), row in products().items() if said.get(label) == value), None)
+
+
+def attached_accelerator(kind: str) -> Accelerator | None:
+    """The accelerator that GKE adds to a machine under that name, as to N1; None for one that is not known."""
+    row = products().get((GKE_ACCELERATOR, kind))
+    return accelerator(row.accelerator) if row else None
 
 
 def _product(columns: dict[str, str]) -> tuple[tuple[str, str], Product]:

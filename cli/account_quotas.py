@@ -24,7 +24,8 @@ from gpuyard.review.values import mapping, sequence, text
 SECONDS = 120
 """A command that answers later is ended: both page through thousands of quotas in less."""
 
-FAMILY_QUOTA = "GPUS-PER-GPU-FAMILY-per-project-region"
+PER_REGION = "-per-project-region"
+"""Ends the ids of the quotas of the Cloud Quotas API that count a region."""
 
 LOGINS = {
     "aws": ("ExpiredToken", "expired", "Unable to locate credentials", "SSO", "InvalidClientTokenId"),
@@ -75,18 +76,29 @@ def of_gcp(project: str, region: str, day: str) -> Json:
             code, limit = text(quota.get("metric")) or "", _limit(quota.get("limit"))
             if ("gcp", code) in catalogue.quotas() and limit is not None:
                 values[code] = _value("gcp", code, limit, _limit(quota.get("usage")))
-    info = _ask(
-        "gcloud", "beta", "quotas", "info", "describe", FAMILY_QUOTA, "--service=compute.googleapis.com", *common
-    )
-    for code in [code for cloud, code in catalogue.quotas() if cloud == "gcp" and code.startswith(f"{FAMILIES}/")]:
-        limit = family_limit(info.get("dimensionsInfos"), code.removeprefix(f"{FAMILIES}/"), region)
-        if limit is not None:
-            values[code] = _value("gcp", code, limit, None)
+    # What counts newer accelerators is in the Cloud Quotas API alone.
+    missing = [code for cloud, code in catalogue.quotas() if cloud == "gcp" and code not in values]
+    wanted = {_id(code) for code in missing}
+    told = ("beta", "quotas", "info", "list", "--service=compute.googleapis.com")
+    infos = _ask_list("gcloud", *told, f"--filter=quotaId=({','.join(sorted(wanted))})", *common)
+    listed = {text(info.get("quotaId")): info.get("dimensionsInfos") for info in infos}
+    for code in missing:
+        metric, _, family = code.partition("/")
+        if _id(code) in listed:
+            limit = region_limit(listed[_id(code)], region, FAMILIES.get(metric), family)
+            if limit is not None:
+                values[code] = _value("gcp", code, limit, None)
     return _snapshot("gcp", project, region, day, values.values())
 
 
-def family_limit(infos: Any, family: str, region: str) -> int | None:
-    """GPUs of a family that a region allows, by the Cloud Quotas API; None where it says nothing about either.
+def _id(code: str) -> str:
+    """What the Cloud Quotas API calls a quota."""
+    return code.partition("/")[0].replace("_", "-") + PER_REGION
+
+
+def region_limit(infos: Any, region: str, dimension: str | None = None, family: str = "") -> int | None:
+    """What a region allows, of a family where a dimension tells families apart, by the Cloud Quotas API; None where it
+    says nothing about either.
 
     A row of both region and family comes before one of the region alone, that before one of the family alone, and that
     before one of neither. A row without a value is 0, and -1 is no limit.
@@ -95,13 +107,13 @@ def family_limit(infos: Any, family: str, region: str) -> int | None:
     ranked: dict[int, int | None] = {}
     for info in (one for one in sequence(infos) if isinstance(one, dict)):
         dimensions = info.get("dimensions") or {}
-        if not isinstance(dimensions, dict) or not {*dimensions} <= {"region", "gpu_family"}:
+        if not isinstance(dimensions, dict) or not {*dimensions} <= {"region", dimension}:
             continue
-        if dimensions.get("region", region) != region or dimensions.get("gpu_family", family) != family:
+        if dimensions.get("region", region) != region or dimensions.get(dimension, family) != family:
             continue
         if "region" not in dimensions and region not in (info.get("applicableLocations") or [region]):
             continue
-        rank = 2 * ("region" in dimensions) + ("gpu_family" in dimensions)
+        rank = 2 * ("region" in dimensions) + (dimension in dimensions)
         # The API writes whole numbers as texts.
         value = mapping(info.get("details")).get("value", 0)
         ranked[rank] = int(value) if re.fullmatch(r"-?[0-9]{1,15}", str(value)) else None
@@ -142,7 +154,23 @@ def _member(answer: Json, key: str, command: str) -> Any:
 
 
 def _ask(program: str, *arguments: str) -> Json:
-    """What a command of a cloud's command line answers, as JSON."""
+    """What a command of a cloud's command line answers, an object."""
+    answer = _answer(program, *arguments)
+    if not isinstance(answer, dict):
+        raise InputError(f"`{' '.join((program, *arguments))}` answered no object: is it the cloud's own program?")
+    return answer
+
+
+def _ask_list(program: str, *arguments: str) -> list[Json]:
+    """What a command of a cloud's command line answers, a list of objects."""
+    answer = _answer(program, *arguments)
+    if not isinstance(answer, list) or not all(isinstance(one, dict) for one in answer):
+        raise InputError(f"`{' '.join((program, *arguments))}` answered no list: is it the cloud's own program?")
+    return answer
+
+
+def _answer(program: str, *arguments: str) -> Any:
+    """What a command of a cloud's command line answers, from its JSON."""
     told = " ".join((program, *arguments))
     found = shutil.which(program)
     if found is None:
@@ -165,12 +193,9 @@ def _ask(program: str, *arguments: str) -> Json:
     if done.returncode:
         raise InputError(_failure(program, told, done.stderr.decode("utf-8", "replace")))
     try:
-        answer = json.loads(done.stdout)
+        return json.loads(done.stdout)
     except (ValueError, RecursionError) as error:
         raise InputError(f"`{told}` answered something else than JSON: is it the cloud's own program?") from error
-    if not isinstance(answer, dict):
-        raise InputError(f"`{told}` answered no object: is it the cloud's own program?")
-    return answer
 
 
 def _failure(program: str, told: str, said: str) -> str:

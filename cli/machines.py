@@ -38,7 +38,9 @@ class Offered:
 
     machine: catalogue.Machine
     engines: tuple[str, ...]
-    """Engines of serving templates whose image computes on its accelerator."""
+    """Engines of serving templates that run on it."""
+    refused: str | None
+    """Why no node group can have it; None where one can."""
     region: str | None
     """Region of the price; None where no price is known."""
     price: catalogue.Price | None
@@ -74,11 +76,8 @@ def machines(filters: tuple[str, ...], cloud: str | None, region: str | None, fo
     if not matching:
         raise InputError(_no_match(filters, cloud, found))
     prices = _prices(region)
-    engines = _engines()
     offered = [
-        Offered(
-            machine, engines.get(machine.resource or "", ()), *prices.get((machine.cloud, machine.name), (None, None))
-        )
+        Offered(machine, *_used_for(machine), *prices.get((machine.cloud, machine.name), (None, None)))
         for machine in matching
     ]
     if format_ == "json":
@@ -123,16 +122,12 @@ def _prices(region: str | None) -> Mapping[tuple[str, str], tuple[str, catalogue
     return least
 
 
-def _engines() -> Mapping[str, tuple[str, ...]]:
-    """The engines that compute on each resource."""
+def _used_for(machine: catalogue.Machine) -> tuple[tuple[str, ...], str | None]:
+    """The engines that run on a machine, and why no node group can have it."""
     # Here, because the components load pulumi, which few commands need.
-    from gpuyard.components.serving import template
+    from gpuyard.components.serving import machines as usable
 
-    of: dict[str, tuple[str, ...]] = {}
-    for engine in template.names():
-        for resource in template.load(engine).accelerators:
-            of[resource] = (*of.get(resource, ()), engine)
-    return of
+    return usable.engines(machine), usable.refusal(machine)
 
 
 def _each(one: Offered) -> float | None:
@@ -167,6 +162,7 @@ def _document(one: Offered) -> dict[str, Any]:
         "partitions": list(catalogue.partitions(machine.accelerator or "")),
         "purchase": list(machine.purchase),
         "engines": list(one.engines),
+        "refused": one.refused,
         "price": {
             "usd_hour": one.price.usd_hour,
             "usd_accelerator_hour": _each(one) if machine.accelerators else None,
@@ -207,9 +203,24 @@ def _legend(offered: Sequence[Offered], *, wide: bool) -> Iterator[str]:
         regions = sorted({one.region for one in priced if one.region})
         yield f"$: list prices on demand, {', '.join(regions)}, of {' to '.join(dict.fromkeys((days[0], days[-1])))}"
     if not wide:
-        engines = {one.machine.resource: one.engines for one in offered if one.machine.resource}
-        for resource, names in engines.items():
-            yield f"runs on {resource}: {', '.join(names) or 'no engine of a serving template'}"
+        yield from _runs(offered)
+    for one in offered:
+        if one.refused:
+            yield f"in no node group: {one.refused}"
+
+
+def _runs(offered: Sequence[Offered]) -> Iterator[str]:
+    """What runs on each resource, and on which of its machines something else does."""
+    by_resource: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    for one in offered:
+        if one.machine.resource:
+            by_resource.setdefault(one.machine.resource, {}).setdefault(one.engines, []).append(one.machine.name)
+    for resource, found in by_resource.items():
+        most = max(found, key=lambda engines: len(found[engines]))
+        yield f"runs on {resource}: {', '.join(most) or 'no engine of a serving template'}"
+        for engines, names in found.items():
+            if engines != most:
+                yield f"runs on {', '.join(names)}: {', '.join(engines) or 'no engine of a serving template'}"
 
 
 def _cells(one: Offered) -> list[RenderableType]:

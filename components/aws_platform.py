@@ -42,8 +42,7 @@ class AwsPlatformSpec(CloudPlatformSpec):
 
     def driver(self, group: str) -> str | None:
         """The driver of the group's AMI."""
-        version = self.node_groups[group].kubernetes or self.cluster.kubernetes
-        return catalogue.node_driver("aws", self.image(group), version)
+        return aws_groups.node_driver(self.node_groups[group], self.cluster.kubernetes, self.cluster.node_release)
 
     def _cluster_problems(self) -> Iterator[str]:
         yield from super()._cluster_problems()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gpuyard.components.cluster import gcp as gcp_cluster
 from gpuyard.components.managed_platform import CloudPlatformSpec
-from gpuyard.components.node_groups import base, gcp_gpudirect, gcp_upgrade
+from gpuyard.components.node_groups import base, gcp_capacity, gcp_gpudirect, gcp_upgrade
 from gpuyard.components.node_groups import gcp as gcp_groups
 from gpuyard.components.platform_spec import PlatformSpec
 from gpuyard.components.scheduling import topology
@@ -49,6 +49,11 @@ class GcpPlatformSpec(CloudPlatformSpec):
         together = spec.placement is not None or all(way.kind == "reservation" for way in ways)
         return topology.GCP if spec.interconnect and together and self.fixed(group) else ()
 
+    def device_class(self, group: str) -> str | None:
+        """The class of the cards of a group with RDMA."""
+        spec = self.node_groups[group]
+        return gcp_gpudirect.device_class(spec.machine, spec.interconnect)
+
     def driver(self, group: str) -> str | None:
         """The driver that the stack says GKE installs."""
         return self.cluster.driver_version
@@ -61,11 +66,17 @@ class GcpPlatformSpec(CloudPlatformSpec):
             yield from problem(path, gcp_groups.check_name, name, group)
             yield from problem(path, gcp_groups.group_zones, group, self.cluster.zones)
             yield from problem(path, gcp_gpudirect.check_cluster, group.machine, group.interconnect, *where)
-        room = gcp_cluster.most_nodes(self.cluster.network)
-        needed = sum(
-            group.nodes.max + gcp_upgrade.extra_nodes(self.machine(name), group.upgrade, group.nodes)
+        extra = {
+            name: gcp_upgrade.extra_nodes(self.machine(name), group.upgrade, group.ways, group.nodes)
             for name, group in self.node_groups.items()
-        )
+        }
+        users = {
+            name: gcp_capacity.User(group.machine, group.ways, group.nodes, extra[name])
+            for name, group in self.node_groups.items()
+        }
+        yield from gcp_capacity.shared_refusals(users, self.cluster.project)
+        room = gcp_cluster.most_nodes(self.cluster.network)
+        needed = sum(group.nodes.max + extra[name] for name, group in self.node_groups.items())
         if room is not None and needed > room:
             yield (
                 f"cluster.network: its addresses suffice for {room} nodes, and the node groups may need {needed}: "

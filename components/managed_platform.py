@@ -95,7 +95,8 @@ class ManagedPlatformSpec(PlatformSpec):
         names = {group: self.node_groups[group].known_as(group) for group in images}
         parts = {names[group]: part for group in images if (part := self.node_groups[group].partition)}
         named = {names[group]: image for group, image in images.items()}
-        return nvidia.decide(self.cluster.cloud, named, parts, self.installed_drivers())
+        cuttable = [names[group] for group in images if catalogue.partitions(self.machine(group).accelerator or "")]
+        return nvidia.decide(self.cluster.cloud, named, parts, self.installed_drivers(), cuttable)
 
     def families(self) -> list[tuple[Family, FamilySpec]]:
         """The other families of accelerators that the cluster has, with how to find their nodes."""

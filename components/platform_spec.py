@@ -109,6 +109,11 @@ class PlatformSpec(Spec):
         """Environment variables of a pod that talks over the fast network of a group's nodes."""
         return {}
 
+    def device_class(self, group: str) -> str | None:
+        """Class of the devices that a pod claims to use the fast network of a group's nodes; None where it claims
+        none."""
+        return None
+
     def machine(self, group: str) -> catalogue.Machine:
         """The machine of a group."""
         return catalogue.machine(self.node_groups[group].machine)
@@ -138,6 +143,7 @@ class PlatformSpec(Spec):
                 provisioning=self.provisioning(group),
                 levels=self.levels(group),
                 settings=self.settings(group),
+                device_class=self.device_class(group),
             )
             for part, (group, offer) in self.parts().items()
             if offer

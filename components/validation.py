@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import pulumi
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from gpuyard.components.spec import HINTS, Spec
@@ -32,6 +33,20 @@ REMEDIES = {
     "list_type": "give a list",
 }
 
+BOUNDS = {
+    "greater_than_equal": "give {ge:g} or more",
+    "greater_than": "give more than {gt:g}",
+    "less_than_equal": "give {le:g} or less",
+    "less_than": "give less than {lt:g}",
+    "too_short": "give {min_length} or more",
+    "too_long": "give {max_length} at the most",
+    "finite_number": "give a finite number",
+}
+"""The same, of a value that is out of range."""
+
+NAMED = 8
+"""Keys that a message lists at the most; of more, the reader looks them up."""
+
 
 class InvalidStack(pulumi.RunError):
     """A stack file that says something impossible; the message has one line a problem."""
@@ -47,24 +62,24 @@ def validate(spec: type[S], value: Any, root: str) -> S:
     except ValidationError as error:
         # A wrong type is reported once for each member of a union; the place and the sentence are the same.
         lines = dict.fromkeys(
-            line for problem in error.errors(include_url=False) for line in _lines(problem, value, root)
+            line for problem in error.errors(include_url=False) for line in _lines(problem, value, root, spec)
         )
         raise InvalidStack("\n".join(lines)) from None
 
 
-def _lines(problem: ErrorDetails, value: Any, root: str) -> list[str]:
+def _lines(problem: ErrorDetails, value: Any, root: str, spec: type[Spec]) -> list[str]:
     if problem["type"] == "value_error" and not problem["loc"]:
         # The root's own rules are about several parts: each line starts with the path of one.
         return [f"{root}.{line}" for line in str(problem["ctx"]["error"]).splitlines()]
-    return [_sentence(problem, value, root)]
+    return [_sentence(problem, value, root, spec)]
 
 
-def _sentence(problem: ErrorDetails, value: Any, root: str) -> str:
+def _sentence(problem: ErrorDetails, value: Any, root: str, spec: type[Spec]) -> str:
     kind = problem["type"]
     path = _path(problem["loc"], value, missing=kind == "missing")
     where = ".".join([root, *path])
     if kind == "extra_forbidden":
-        return f"{where}: this key is not known{_did_you_mean(path[-1])}"
+        return f"{where}: this key is not known{_did_you_mean(path[-1], fields_at(spec, problem['loc']))}"
     if kind == "missing":
         return f"{where}: is missing, and has no default: give it"
     if kind in ("value_error", "assertion_error"):
@@ -79,6 +94,10 @@ def _sentence(problem: ErrorDetails, value: Any, root: str) -> str:
     given = f"{where}: {_given(problem['input'], path)} given"
     if kind == "string_pattern_mismatch" and problem["ctx"]["pattern"] in HINTS:
         return f"{given}: give {HINTS[problem['ctx']['pattern']]}"
+    if kind == "greater_than" and isinstance(problem["input"], int):
+        return f"{given}: give {int(problem['ctx']['gt']) + 1} or more"
+    if kind in BOUNDS:
+        return f"{given}: {BOUNDS[kind].format(**problem.get('ctx', {}))}"
     return f"{given}: {REMEDIES[kind]}" if kind in REMEDIES else f"{given}; {_lower(problem['msg'])}"
 
 
@@ -107,14 +126,39 @@ def _given(value: Any, path: list[str]) -> str:
     return f"{text if len(text) <= LONGEST else text[:LONGEST] + '…'} ({kind.split(' ', 1)[1]})"
 
 
-def _did_you_mean(key: str) -> str:
-    known = sorted({name for spec in _specs(Spec) for name in spec.model_fields} - {key})
-    near = difflib.get_close_matches(key, known, n=1)
-    return f": did you mean {near[0]}?" if near else ": take it out, or look it up in stacks/schema.json"
+def _did_you_mean(key: str, known: list[str]) -> str:
+    if near := difflib.get_close_matches(key, known, n=1):
+        return f": did you mean {near[0]}?"
+    if known and len(known) <= NAMED:
+        return f": take it out; known here are {', '.join(known)}"
+    return ": take it out, or look it up in stacks/schema.json"
 
 
-def _specs(spec: type[Spec]) -> list[type[Spec]]:
-    return [spec, *(found for child in spec.__subclasses__() for found in _specs(child))]
+def fields_at(spec: type[Spec], location: tuple[int | str, ...]) -> list[str]:
+    """The keys that a spec knows beside the last one of a location, which is as pydantic gives it."""
+    here = [spec]
+    for step in location[:-1]:
+        if below := [child for one in here if step in one.model_fields for child in _specs(one.model_fields[step])]:
+            here = list(dict.fromkeys(below))
+        else:
+            # A key of a mapping, a place in a list, or what tells the members of a union apart.
+            here = [one for one in here if step in _tags(one)] or here
+    return sorted({name for one in here for name in one.model_fields})
+
+
+def _specs(annotation: Any) -> Iterator[type[Spec]]:
+    """Every spec that a field may hold, however deep."""
+    annotation = annotation.annotation if isinstance(annotation, FieldInfo) else annotation
+    if isinstance(annotation, type) and issubclass(annotation, Spec):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _specs(part)
+
+
+def _tags(spec: type[Spec]) -> set[Any]:
+    """The words by which a spec is told from others of a union."""
+    kinds = (field.annotation for field in spec.model_fields.values() if get_origin(field.annotation) is Literal)
+    return {word for kind in kinds for word in get_args(kind)}
 
 
 def _lower(message: str) -> str:

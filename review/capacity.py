@@ -82,6 +82,7 @@ def line(group: NodeGroup) -> Json:
         "attached": group.attached[0] if group.attached else None,
         "nodes": nodes,
         "accelerators": accelerators,
+        "surge_nodes": group.surge,
         **({"parts": _parts(group)} if group.parts else {}),
         **({"ways": _ways(group)} if group.then or group.also else {}),
     }
@@ -131,7 +132,9 @@ def _of_a_node(group: NodeGroup, machine: catalogue.Machine | None) -> tuple[int
     if machine and machine.accelerators:
         return machine.accelerators, machine.accelerator
     if group.attached:
-        return group.attached[1], group.attached[0]
+        # Limits name models, as the catalogue does, whichever machine has them.
+        kind = catalogue.attached_accelerator(group.attached[0])
+        return group.attached[1], kind.name if kind else group.attached[0]
     return (0, None) if machine else (_guessed(group), None)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from gpuyard import catalogue
 from gpuyard.review.charges import BOUNDS, HOURS_A_MONTH, sums
+from gpuyard.review.credits import credits_of
 from gpuyard.review.node_group import PAID_WHILE_IDLE, NodeGroup, known_machine
 from gpuyard.review.prices import CATALOGUE, Prices
 from gpuyard.review.resources import TENANT
@@ -21,10 +22,6 @@ UPPER_BOUND = "; on demand, as an upper bound"
 BELOW_ON_DEMAND = ("spot", "flex_start")
 """Markets that are never dearer than on demand: EC2's default maximum of spot is the on-demand price, Compute Engine's
 spot and flex-start are discounts on it. Sources: EC2 user guide, Spot; GKE, about flex-start: up to 53% off."""
-
-COMMITTED = ("on_demand", "reservation")
-"""Markets whose machines a commitment makes cheaper. Sources: EC2 user guide, Capacity Reservations; Compute Engine,
-committed use discounts."""
 
 Json = dict[str, Any]
 Priced = tuple[str, catalogue.Price]
@@ -40,7 +37,7 @@ def cost(
     charges: Sequence[Json] = (),
 ) -> Json:
     """The cost part of a resource document as of `date`, in US dollars. A price that is not known is null, never 0."""
-    return summed([line(group, date=date, prices=prices) for group in groups], resources, prices, charges)
+    return summed([line(group, date=date, prices=prices) for group in groups], resources, prices, charges, date)
 
 
 def summed(
@@ -48,10 +45,11 @@ def summed(
     resources: Sequence[Mapping[str, Any]],
     prices: Prices = CATALOGUE,
     charges: Sequence[Json] = (),
+    date: str = "",
 ) -> Json:
     """The same, from the lines of the groups; `charges` are of what is no machine."""
     known = [one for one in lines if one["month"]]
-    credits_ = list(_credits(known, prices))
+    credits_ = list(credits_of(known, prices))
     parts = [sums(known), sums(charges), sums(credits_)]
     total = {bound: round(sum(part[bound] for part in parts), 2) for bound in BOUNDS}
     tenants = _tenants(lines, resources)
@@ -65,6 +63,7 @@ def summed(
         "prices": prices.recorded(),
         "lines": list(lines),
         "charges": [*(one for one in charges if one["month"]), *credits_],
+        "charges_as_of": _as_of([*(one for one in charges if one["month"]), *credits_], date),
         "not_priced": [_not_priced(one) for one in charges if not one["month"]],
         "total": total,
         "usd_gpu_hour": {
@@ -126,6 +125,7 @@ def _line(group: NodeGroup, *, date: str, prices: Prices) -> Json:
         "nodes": nodes,
         "gpu_hours": gpu_hours,
         "month": month,
+        **({"reserved": reserved} if (reserved := list(_reserved(group, found))) else {}),
         "usd_gpu_hour": {bound: _each(month[bound], gpu_hours[bound]) if month else None for bound in BOUNDS},
         "unknown": None if month else _reason(group, found, window),
     }
@@ -201,11 +201,22 @@ def _of_nodes(
     return month
 
 
-def _paid(group: NodeGroup, idle: Sequence[str], reserved: int) -> Iterator[tuple[str, int | None, float | None]]:
+def _paid(
+    group: NodeGroup, idle: Sequence[str], reserved: int | None
+) -> Iterator[tuple[str, int | None, float | None]]:
     """What is paid while idle: market, machines and hours."""
     for market, count, window in group.paid or [(market, reserved, group.window) for market in idle]:
         block = hours(window) if window else None
         yield market, count, block if market == "capacity_block" else HOURS_A_MONTH
+
+
+def _reserved(group: NodeGroup, found: Sequence[tuple[str, catalogue.Price | None]]) -> Iterator[Json]:
+    """What of a group is paid while idle and may be another's, too."""
+    rates = {market: price.usd_hour for market, price in found if price}
+    idle = [market for market, _ in found if market in PAID_WHILE_IDLE]
+    for called, (market, machines, hours_) in zip(group.reservations, _paid(group, idle, group.reserved), strict=False):
+        if called and machines and machines > 0 and hours_ and market in rates:
+            yield {"reservation": called, "machines": machines, "usd_hour": rates[market], "hours": hours_}
 
 
 def _month(price: catalogue.Price | None, charged: Mapping[str, float | None]) -> Json | None:
@@ -216,44 +227,14 @@ def _month(price: catalogue.Price | None, charged: Mapping[str, float | None]) -
     return {bound: round((count or 0) * price.usd_hour * HOURS_A_MONTH, 2) for bound, count in charged.items()}
 
 
-def _credits(lines: Sequence[Json], prices: Prices) -> Iterator[Json]:
-    """What commitments take off: so many machines at their price, in place of the on-demand one. The part of a
-    commitment that this stack does not use is paid all the same, and is no cost of this stack."""
-    for (cloud, region, machine, market), price in sorted(prices.own.items()):
-        if market != "committed":
-            continue
-        covered = [
-            one
-            for one in lines
-            if (one["cloud"], one["region"], one["machine"]) == (cloud, region, machine)
-            and one["usd_hour"]
-            and one["market"] in COMMITTED
-            and not one["then"]
-        ]
-        saved = covered[0]["usd_hour"] - price.usd_hour if covered else 0
-        if saved <= 0:
-            continue
-        month = {}
-        for bound in BOUNDS:
-            charged = sum(one["month"][bound] / one["usd_hour"] / HOURS_A_MONTH for one in covered)
-            month[bound] = round(-min(charged, price.machines or 0) * saved * HOURS_A_MONTH, 2)
-        yield {
-            "urn": covered[0]["urn"],
-            "name": machine,
-            "what": f"commitment for {price.machines} machines",
-            "region": region,
-            "usd": -saved,
-            "unit": "hour",
-            "source": price.source,
-            "date": price.date,
-            "amount": None,
-            "month": month,
-            "unknown": None,
-        }
-
-
 def _not_priced(charge: Json) -> Json:
     return {key: charge[key] for key in ("urn", "name", "what")} | {"why": charge["unknown"]}
+
+
+def _as_of(charges: Sequence[Json], date: str) -> Json | None:
+    """The oldest price beside those of machines, and its days until `date`; None where there is none."""
+    oldest = min((one["date"] for one in charges if one["date"]), default=None)
+    return {"date": oldest, "age_days": _age(oldest, date)} if oldest else None
 
 
 def _age(priced: str, date: str) -> int | None:

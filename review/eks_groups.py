@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpuyard.review import upgrades
 from gpuyard.review.disks import of_template
 from gpuyard.review.node_group import NodeGroup, group_name, largest, others
 from gpuyard.review.resources import LAUNCH_TEMPLATE, Resource, account_of, component_of, of_provider
@@ -21,7 +22,8 @@ def eks_group(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
     template = _template(resource, by_urn)
     template_inputs = template["inputs"] if template else {}
     scaling = mapping(inputs.get("scalingConfig"))
-    reserved = bool(mapping(at(template_inputs, "capacityReservationSpecification", "capacityReservationTarget")))
+    target = mapping(at(template_inputs, "capacityReservationSpecification", "capacityReservationTarget"))
+    reserved = bool(target)
     market = "spot" if inputs.get("capacityType") == "SPOT" else "reservation" if reserved else "on_demand"
     if inputs.get("capacityType") == "CAPACITY_BLOCK":
         market = "capacity_block"
@@ -41,8 +43,10 @@ def eks_group(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
         initial=number(scaling.get("desiredSize")),
         maximum=most,
         reserved=_reserved_count(resource, by_urn) if reserved else None,
+        reservations=(text(target.get("capacityReservationId")),) if reserved else (),
         window=window_of(component_of(resource, by_urn), market),
         disks=of_template(template_inputs),
+        surge=upgrades.of_eks(inputs, most),
     )
 
 

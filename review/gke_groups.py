@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gpuyard.review import upgrades
 from gpuyard.review.disks import of_pool
 from gpuyard.review.node_group import NodeGroup, group_name
 from gpuyard.review.resources import GKE, GKE_CLUSTER, Resource, dependency, of_provider
@@ -13,6 +15,14 @@ from gpuyard.review.values import at, mapping, number, sequence, text
 
 ZONES_OF_A_REGION = 3
 """A regional GKE cluster that names no zones runs its node pools in three. Source: GKE's NodePool.locations."""
+
+SPOT = ("spot", "preemptible")
+"""What a pool says whose machines Google Cloud may take back. Source: container API, NodeConfig; the older kind costs
+the same, and ends after a day."""
+
+_RESERVATION = re.compile(
+    r"(projects/(?P<project>[^/]+)/reservations/)?(?P<name>[^/]+)(/reservationBlocks/(?P<block>[^/]+))?"
+)
 
 DEFAULT_MACHINE = "e2-medium"
 """What a pool has that names no machine. Source: GKE, NodeConfig.machineType."""
@@ -45,6 +55,7 @@ def gke_group(resource: Resource, by_urn: Mapping[str, Resource], within: Resour
     location = text(inputs.get("location")) or text(cluster.get("location"))
     location = location or of_provider(resource, by_urn, "zone") or of_provider(resource, by_urn, "region")
     zones = _zones(resource, cluster, location)
+    project = text(inputs.get("project")) or of_provider(resource, by_urn, "project")
     scaling = mapping(inputs.get("autoscaling"))
     fixed = _times(number(inputs.get("nodeCount")), zones)
     initial = _times(number(inputs.get("initialNodeCount")), zones)
@@ -54,24 +65,28 @@ def gke_group(resource: Resource, by_urn: Mapping[str, Resource], within: Resour
         minimum = _total(scaling, "totalMinNodeCount", "minNodeCount", zones)
         maximum = _total(scaling, "totalMaxNodeCount", "maxNodeCount", zones)
     reserved = at(config, "reservationAffinity", "consumeReservationType") == "SPECIFIC_RESERVATION"
-    market = "spot" if config.get("spot") is True else "reservation" if reserved else "on_demand"
-    if config.get("flexStart") is True:
+    named = _reservation(config, project) if reserved else None
+    zone = _only_zone(inputs, location)
+    market = "spot" if any(config.get(name) is True for name in SPOT) else "reservation" if reserved else "on_demand"
+    if config.get("flexStart") is True or at(inputs, "queuedProvisioning", "enabled") is True:
         market = "flex_start"
     return NodeGroup(
         urn=resource["urn"],
         name=group_name(config.get("labels"), resource, by_urn),
         cloud="gcp",
         region=_region(location),
-        account=text(inputs.get("project")) or of_provider(resource, by_urn, "project"),
+        account=project,
         machine=text(config.get("machineType", DEFAULT_MACHINE)) if config or "nodeConfig" not in inputs else None,
         machine_path="/nodeConfig/machineType",
         market=market,
         minimum=minimum,
         initial=initial if initial is not None else minimum,
         maximum=maximum,
-        reserved=_reserved_count(resource, by_urn) if reserved else None,
+        reserved=_reserved_count(resource, by_urn, named, zone) if reserved else None,
+        reservations=(named.called(zone) if named and zone else None,) if reserved else (),
         attached=_attached(config.get("guestAccelerators")),
         disks=of_pool(config),
+        surge=upgrades.of_gke(inputs, maximum),
     )
 
 
@@ -81,15 +96,51 @@ def _attached(accelerators: Any) -> tuple[str, int] | None:
     return (kind, count) if kind and count else None
 
 
-def _reserved_count(resource: Resource, by_urn: Mapping[str, Resource]) -> int | None:
+@dataclass(frozen=True, slots=True)
+class _Reservation:
+    """What a pool says of its reservation. Its name is one in its project and zone only."""
+
+    project: str | None
+    name: str
+    block: str | None
+
+    def called(self, zone: str) -> str:
+        """As Compute Engine calls it."""
+        block = f"/reservationBlocks/{self.block}" if self.block else ""
+        return f"projects/{self.project or ''}/zones/{zone}/reservations/{self.name}{block}"
+
+
+def _reservation(config: Mapping[str, Any], project: str | None) -> _Reservation | None:
+    """Reads `name`, or `projects/P/reservations/name`, with or without a block. Source: container API,
+    ReservationAffinity."""
+    values = sequence(at(config, "reservationAffinity", "values"))
+    value = text(values[0]) if len(values) == 1 else None
+    found = _RESERVATION.fullmatch(value or "")
+    return _Reservation(found["project"] or project, found["name"], found["block"]) if found else None
+
+
+def _only_zone(inputs: Mapping[str, Any], location: str | None) -> str | None:
+    """The zone of a pool that has one; None where it has several, or none is known."""
+    zones = sequence(inputs.get("nodeLocations"))
+    if zones:
+        return text(zones[0]) if len(zones) == 1 else None
+    return location if location != _region(location) else None
+
+
+def _reserved_count(
+    resource: Resource, by_urn: Mapping[str, Resource], named: _Reservation | None, zone: str | None
+) -> int | None:
     """The component around the pool says how many machines the reservation has; Google's own inputs do not."""
     capacity = at(by_urn.get(resource["parent"]), "inputs", "capacity")
     if not isinstance(capacity, list):
         return number(mapping(capacity).get("count"))
-    # Of several ways, the pool is of the reservation whose name is in its path.
-    named = sequence(at(resource["inputs"], "nodeConfig", "reservationAffinity", "values"))
-    path = str(named[0]).split("/") if named else []
-    return next((number(way.get("count")) for way in map(mapping, capacity) if way.get("name") in path), None)
+    # Of several ways, the pool is of the reservation that it names.
+    for way in map(mapping, capacity):
+        if named and (way.get("name"), way.get("block")) == (named.name, named.block):
+            same = text(way.get("project")) in (None, named.project) and text(way.get("zone")) in (None, zone)
+            if same:
+                return number(way.get("count"))
+    return None
 
 
 def _region(location: str | None) -> str | None:

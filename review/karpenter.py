@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -36,6 +37,9 @@ COMPARED: Mapping[str, Callable[[float, float], bool]] = {"Gt": gt, "Lt": lt, "G
 MACHINES = "node.kubernetes.io/instance-type"
 CAPACITY = "karpenter.sh/capacity-type"
 ZONES = "topology.kubernetes.io/zone"
+
+NODE_POOL = "karpenter.sh/nodepool"
+"""Label of each node, with the name of the pool that made it."""
 
 Json = Mapping[str, Any]
 
@@ -100,18 +104,30 @@ def most_nodes(inputs: Json, machine: catalogue.Machine | None, *, alone: bool) 
     return min(bounds) if bounds else int(kept) if kept is not None else None
 
 
-def class_of(found: Pool, objects: Iterable[Json]) -> Json | None:
-    """The inputs of the EC2NodeClass that a pool names."""
+def class_of(name: str | None, objects: Iterable[Json]) -> Json | None:
+    """The inputs of the EC2NodeClass of that name, as a pool gives it."""
     return next(
         (
             inputs
             for inputs in objects
             if inputs.get("kind") == "EC2NodeClass"
             and str(inputs.get("apiVersion", "")).startswith("karpenter.k8s.aws/")
-            and at(inputs, "metadata", "name") == found.node_class
+            and at(inputs, "metadata", "name") == name
         ),
         None,
     )
+
+
+def image_of(inputs: Json, objects: Iterable[Json]) -> tuple[str, str | None] | None:
+    """The operating system of a NodePool's nodes and the release of its image, None for the latest; None where its
+    class names images otherwise than by EKS's own alias."""
+    named = text(at(inputs, "spec", "template", "spec", "nodeClassRef", "name"))
+    terms = sequence(at(class_of(named, objects), "spec", "amiSelectorTerms"))
+    alias = text(mapping(terms[0]).get("alias")) if len(terms) == 1 else None
+    if alias is None:
+        return None
+    family, _, release = alias.partition("@")
+    return family, None if release == "latest" else release
 
 
 def bought(component: Json | None, markets: Sequence[str]) -> tuple[tuple[str, ...], int | None]:
@@ -151,12 +167,21 @@ def _fitting(spec: Json, cloud: str) -> list[str]:
     """The catalogue's machines that fit the requirements; those on labels that are not read here narrow nothing."""
     wanted = [mapping(one) for one in sequence(spec.get("requirements"))]
     rows = (machine for machine in catalogue.machines().values() if machine.cloud == cloud)
-    return [machine.name for machine in rows if all(_fits(_labels(machine), one) for one in wanted)]
+    return [machine.name for machine in rows if all(_fits(labels_of(machine), one) for one in wanted)]
 
 
-def _labels(machine: catalogue.Machine) -> dict[str, str | None]:
+def allowed(inputs: Json) -> Iterator[tuple[str, list[str]]]:
+    """Each label of which a NodePool says the values that its nodes may have."""
+    for requirement in map(mapping, sequence(at(inputs, "spec", "template", "spec", "requirements"))):
+        values = [value for value in sequence(requirement.get("values")) if isinstance(value, str)]
+        if requirement.get("operator") == "In" and isinstance(requirement.get("key"), str):
+            yield requirement["key"], values
+
+
+@cache
+def labels_of(machine: catalogue.Machine) -> Mapping[str, str | None]:
     """What Karpenter says of a machine, None for what it does not have. Source: karpenter-provider-aws v1.14.1,
-    reference/instance-types.md."""
+    reference/instance-types.md and pkg/providers/instancetype/types.go."""
     family, _, size = machine.name.partition(".")
     kind, maker = MAKERS.get(machine.resource or "", (None, None))
     gpu, other = kind == "gpu", kind == "accelerator"
@@ -169,7 +194,7 @@ def _labels(machine: catalogue.Machine) -> dict[str, str | None]:
         "instance-cpu": machine.vcpus,
         "instance-memory": int(machine.memory_gib * 1024),
         "instance-gpu-name": machine.cloud_accelerator if gpu else None,
-        "instance-gpu-count": machine.accelerators if gpu else None,
+        "instance-gpu-count": _counted(machine) if gpu else None,
         "instance-gpu-manufacturer": maker if gpu else None,
         "instance-gpu-memory": machine.accelerator_memory_mib if gpu else None,
         "instance-accelerator-name": machine.cloud_accelerator if other else None,
@@ -180,12 +205,21 @@ def _labels(machine: catalogue.Machine) -> dict[str, str | None]:
     return texts | {"kubernetes.io/arch": machine.architecture}
 
 
+def _counted(machine: catalogue.Machine) -> int:
+    """Accelerators of a machine as Karpenter counts them: EC2 says that a share of a GPU is none
+    (karpenter-provider-aws, issue 8368)."""
+    kind = catalogue.accelerator(machine.accelerator) if machine.accelerator else None
+    return 0 if kind and kind.part_of else machine.accelerators
+
+
 def _fits(labels: Mapping[str, str | None], requirement: Json) -> bool:
-    key, values = str(requirement.get("key")), requirement.get("values")
-    if key not in labels:
-        return True
-    has = labels[key]
-    number = amount(has)
+    key = str(requirement.get("key"))
+    return key not in labels or meets(labels[key], requirement)
+
+
+def meets(has: str | None, requirement: Json) -> bool:
+    """Whether a label with that value, or none, meets a requirement of a NodePool or of a pod."""
+    values, number = requirement.get("values"), amount(has)
     match str(requirement.get("operator")):
         case "Exists":
             return has is not None
@@ -216,5 +250,5 @@ def _each(resource: str, machine: catalogue.Machine | None) -> float | None:
     if machine is None:
         return None
     if resource == machine.resource:
-        return machine.accelerators
+        return _counted(machine)
     return {"cpu": machine.vcpus, "memory": machine.memory_gib * GIB}.get(resource)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpuyard.review import karpenter
+from gpuyard.review import karpenter, upgrades
 from gpuyard.review.disks import of_node_class
 from gpuyard.review.node_group import NodeGroup, group_name, known_machine, largest
 from gpuyard.review.resources import EKS_CLUSTER, Resource, account_of, component_of, of_provider
 from gpuyard.review.values import at, text
-from gpuyard.review.windows import paid_of, window_of
+from gpuyard.review.windows import paid_of, reservations_of, window_of
 
 
 def karpenter_group(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeGroup:
@@ -20,7 +20,7 @@ def karpenter_group(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeG
     alone = len(pool.machines) == 1
     most = {name: karpenter.most_nodes(resource["inputs"], known_machine(name), alone=alone) for name in pool.machines}
     machine = largest(pool.machines, most)
-    node_class = karpenter.class_of(pool, (one["inputs"] for one in by_urn.values()))
+    node_class = karpenter.class_of(pool.node_class, (one["inputs"] for one in by_urn.values()))
     clusters = [one for one in by_urn.values() if one.get("type") == EKS_CLUSTER]
     cluster = clusters[0] if len(clusters) == 1 else None
     region = pool.region or (of_provider(cluster, by_urn, "region") if cluster else None)
@@ -40,7 +40,9 @@ def karpenter_group(resource: Resource, by_urn: Mapping[str, Resource]) -> NodeG
         also=tuple((name, count) for name, count in most.items() if name != machine),
         reserved=reserved,
         paid=paid_of(component),
+        reservations=reservations_of(component),
         then=tuple(then),
         window=window_of(component, "capacity_block"),
         disks=of_node_class(node_class or {}),
+        surge=upgrades.of_karpenter(resource["inputs"], most[machine] if machine else None),
     )

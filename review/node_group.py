@@ -55,6 +55,10 @@ class NodeGroup:
     """The other machine types that it may have, and how many nodes of each alone at the most."""
     paid: tuple[tuple[str, int | None, tuple[str, str] | None], ...] = ()
     """Of several reservations and Capacity Blocks each: its market, its machines, and a block's beginning and end."""
+    reservations: tuple[str | None, ...] = ()
+    """What tells the reservation from others, or, in the order of `paid`, each; None where nobody knows."""
+    surge: int | None = 0
+    """Nodes that it has beyond its others while they move to another version; None where that is not known."""
     account: str | None = None
     """Account of AWS or project of Google Cloud, where the program says it: its quotas count the nodes."""
 
@@ -73,10 +77,8 @@ def others(machines: Any, largest_: str | None, most: int | None) -> tuple[tuple
 
 def known_machine(name: str | None) -> catalogue.Machine | None:
     """The catalogue's row, or None: a program may use machines that the catalogue lacks."""
-    try:
-        return catalogue.machine(name) if name else None
-    except catalogue.Unknown:
-        return None
+    # Not catalogue.machine, which looks for names that are near to one that is not known.
+    return catalogue.machines().get(name) if name else None
 
 
 def largest(machines: Any, most: Mapping[str, int | None] | None = None) -> str | None:

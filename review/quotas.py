@@ -38,7 +38,7 @@ class QuotaValue(_Part):
     """As the cloud's console shows it."""
     value: Annotated[float, Field(ge=-1, allow_inf_nan=False)]
     """The limit; -1 where there is none."""
-    unit: Literal["vcpus", "gpus"]
+    unit: Literal["vcpus", "gpus", "chips"]
     usage: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """What is in use, by whomever; null where the cloud does not say."""
 
@@ -134,26 +134,29 @@ def lines(groups: Iterable[Mapping[str, Any]], known: Sequence[Snapshot], date: 
     """Each quota that counts a node group, with what the groups may need of it together and what it allows.
 
     `groups` are the lines of capacity. `limit` is null where it is not known, and `unchecked` then says why; -1 is no
-    limit. Nodes whose number is not known are in `uncounted`, and not in `need`.
+    limit. Nodes whose number is not known are in `uncounted`, and not in `need`. `surge` is what the groups need beyond
+    that while all move to another version at once, as far as it is known.
     """
     by_quota: dict[tuple[str, ...], Json] = {}
     for group in groups:
         if group["cloud"] not in CLOUDS or group["nodes"]["max"] == 0 or not group["machine"]:
             continue
-        for key, line, needs in _of_group(group, known, date):
+        for key, line, needs, surge in _of_group(group, known, date):
             there = by_quota.setdefault(key, line)
             if there["region"] != line["region"]:
                 _widen(there, line)
             _add(there, group["name"], needs)
+            there["surge"] += surge
     return sorted(by_quota.values(), key=lambda line: tuple(str(line[part]) for part in BY))
 
 
 def _of_group(
     group: Mapping[str, Any], known: Sequence[Snapshot], date: str
-) -> Iterator[tuple[tuple[str, ...], Json, list[int | None]]]:
-    """The quotas that count a group, and what it needs of each in every way that it may be made of: of several machines
-    or markets it may be of any, but of one at a time."""
+) -> Iterator[tuple[tuple[str, ...], Json, list[int | None], int]]:
+    """The quotas that count a group, what it needs of each in every way that it may be made of, and what more while it
+    is upgraded: of several machines or markets it may be of any, but of one at a time."""
     needs: dict[tuple[str, ...], list[int | None]] = {}
+    surges: dict[tuple[str, ...], int] = {}
     found: dict[tuple[str, ...], Json] = {}
     for way in group.get("ways") or [{}]:
         one = {**group, **way}
@@ -168,7 +171,8 @@ def _of_group(
                 found[key] = line
                 nodes, each = one["nodes"]["max"], _of_a_node(one, quota)
                 needs.setdefault(key, []).append(None if nodes is None or each is None else nodes * each)
-    return ((key, line, needs[key]) for key, line in found.items())
+                surges[key] = max(surges.get(key, 0), (one.get("surge_nodes") or 0) * (each or 0))
+    return ((key, line, needs[key], surges[key]) for key, line in found.items())
 
 
 def _line(group: Mapping[str, Any], quota: catalogue.Quota | None, known: Sequence[Snapshot], date: str) -> Json | None:
@@ -195,7 +199,7 @@ def _line(group: Mapping[str, Any], quota: catalogue.Quota | None, known: Sequen
 
 def _unknown(about: Json, why: str | None) -> Json:
     empty = {"limit": None, "usage": None, "fetched": None, "age_days": None}
-    return empty | about | {"unchecked": why, "need": 0, "groups": [], "uncounted": []}
+    return empty | about | {"unchecked": why, "need": 0, "surge": 0, "groups": [], "uncounted": []}
 
 
 def _widen(line: Json, other: Json) -> None:
@@ -229,6 +233,5 @@ def _of(snapshot: Snapshot, group: Mapping[str, Any]) -> bool:
 
 
 def _age(fetched: str, date: str) -> int:
-    """Days from the snapshot to the review."""
-    days = datetime.date.fromisoformat(date) - datetime.date.fromisoformat(fetched)
-    return max(days.days, 0)
+    """Days from the snapshot to the review; negative for a snapshot of a day that is still to come."""
+    return (datetime.date.fromisoformat(date) - datetime.date.fromisoformat(fetched)).days

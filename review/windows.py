@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gpuyard.review.resources import COMPONENTS, Resource
-from gpuyard.review.values import at, number
+from gpuyard.review.values import at, number, text
 
 # By type, what it is, and where it begins and ends. A Capacity Block says only which offering it is of. Sources:
 # aws.ec2.CapacityReservation, gcp.compute.FutureReservation, gcp.compute.Reservation.
@@ -52,9 +52,15 @@ def paid_of(component: Resource | None) -> tuple[tuple[str, int | None, tuple[st
     return tuple(found)
 
 
+def reservations_of(component: Resource | None) -> tuple[str | None, ...]:
+    """What tells each of `paid_of` from others: EC2's id."""
+    kept = (capacity for _, capacity in _capacities(component or {}) if text(capacity.get("kind")) in CALLED)
+    return tuple(text(capacity.get("id")) for capacity in kept)
+
+
 def hours(window: tuple[str, str]) -> float | None:
     """Hours from the beginning of a window to its end; None for one that is none."""
-    start, end = (_moment(text) for text in window)
+    start, end = (_moment(moment) for moment in window)
     return (end - start) / timedelta(hours=1) if start and end and end > start else None
 
 
@@ -94,16 +100,16 @@ def _window(urn: str, what: str, path: str, start: Any, end: Any, date: str) -> 
     }
 
 
-def _days(text: Any, date: str) -> int | None:
+def _days(given: Any, date: str) -> int | None:
     """Whole days from the beginning of `date` to a moment, rounded down."""
-    moment, today = _moment(text), _moment(date)
+    moment, today = _moment(given), _moment(date)
     return (moment - today) // timedelta(days=1) if moment and today else None
 
 
-def _moment(text: Any) -> datetime | None:
+def _moment(given: Any) -> datetime | None:
     """A moment, in UTC where the text says no zone; None for what is none, or not known."""
     try:
-        found = datetime.fromisoformat(text) if isinstance(text, str) else None
+        found = datetime.fromisoformat(given) if isinstance(given, str) else None
     except ValueError:
         return None
     return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found

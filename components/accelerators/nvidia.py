@@ -45,6 +45,9 @@ class NvidiaSpec(Spec):
     """Node groups with NVIDIA GPUs."""
     partitions: dict[Name, Partition] = Field(default_factory=dict)
     """Those whose GPUs are divided, and how."""
+    cuttable: list[Name] = Field(default_factory=list)
+    """Those whose GPUs the hardware can cut: what makes them whole again stays, so that none is left in slices when the
+    last group is cut no more."""
     drivers: dict[Name, nvidia_driver.DriverSpec] = Field(default_factory=dict)
     """The driver of each group whose driver the GPU Operator brings."""
 
@@ -142,8 +145,10 @@ def decide(
     images: Mapping[str, str],
     partitions: Mapping[str, Divided] | None = None,
     installed: Mapping[str, nvidia_driver.DriverSpec] | None = None,
+    cuttable: Sequence[str] = (),
 ) -> NvidiaSpec:
-    """Who owns what, from the node image of each NVIDIA node group, and how the GPUs of some are divided.
+    """Who owns what, from the node image of each NVIDIA node group, how the GPUs of some are divided, and those of
+    which could be cut.
 
     An image is the amiType of EKS, the image type of GKE, or, on-prem, who brings the driver: host or operator. In the
     case of the operator `installed` says which driver each group gets; one that it lacks gets the chart's.
@@ -158,7 +163,7 @@ def decide(
         if software.driver == "operator"
     }
     try:
-        return NvidiaSpec(groups=groups, partitions=dict(partitions or {}), drivers=drivers)
+        return NvidiaSpec(groups=groups, partitions=dict(partitions or {}), cuttable=sorted(cuttable), drivers=drivers)
     except ValidationError as error:
         raise ValueError("; ".join(str(each["ctx"]["error"]) for each in error.errors())) from None
 
@@ -185,7 +190,13 @@ def charts(spec: NvidiaSpec, artifacts: ArtifactsSpec, *, monitored: bool) -> di
             toolkit=software.toolkit == "operator",
             images=artifacts.images,
             monitored=monitored,
-        ) | dividing_values(spec.sliced.values(), spec.shared.values(), software.driver, artifacts.images)
+        ) | dividing_values(
+            spec.sliced.values(),
+            spec.shared.values(),
+            software.driver,
+            artifacts.images,
+            cuttable=not set(spec.cuttable).isdisjoint(spec.operated),
+        )
     if spec.built_in:
         on_gke = any(spec.groups[group].driver == "cloud" for group in spec.built_in)
         needed["dcgm-exporter"] = exporter_values(

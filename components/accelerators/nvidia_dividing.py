@@ -13,9 +13,17 @@ WHOLE, UNCUT = "whole", "all-disabled"
 
 
 def dividing_values(
-    sliced: Collection[Mig], shared: Collection[Mps | TimeSlicing], driver: str, images: str | None
+    sliced: Collection[Mig],
+    shared: Collection[Mps | TimeSlicing],
+    driver: str,
+    images: str | None,
+    *,
+    cuttable: bool = False,
 ) -> dict[str, Any]:
-    """Values of gpu-operator for groups whose GPUs it divides; empty where there are none.
+    """Values of gpu-operator for groups whose GPUs it divides, or, if any are `cuttable`, may have divided before.
+
+    Empty where there are none. Nodes without a label of a cut get UNCUT by the operator (NVIDIA/gpu-operator@a22dbf6,
+    controllers/nodelabeling_controller.go), and its manager makes their GPUs whole, or finds them so.
 
     What a configuration is called says all that is in it, so none ever changes: the operator's agents read one when
     its name in the node's label changes, and at no other time.
@@ -23,6 +31,7 @@ def dividing_values(
     values: dict[str, Any] = {}
     if sliced:
         values["mig"] = {"strategy": "mixed" if any(part.mixed for part in sliced) else "single"}
+    if sliced or cuttable:
         values["migManager"] = _manager(sliced, driver, images)
     if shared:
         data = {WHOLE: _text({"version": "v1"})}

@@ -47,7 +47,7 @@ def operator_values(*, driver: bool, toolkit: bool, images: str | None, monitore
         "dcgmExporter": {"enabled": True, "serviceMonitor": _monitor(monitored)},
         # Devices come by CDI, which the toolkit's escapes CVE-2024-0132 and CVE-2025-23359 do not reach.
         "cdi": {"enabled": True},
-        # Two privileged DaemonSets less. Groups whose GPUs are cut turn the first on.
+        # Two privileged DaemonSets less. Groups whose GPUs can be cut turn the first on.
         "migManager": {"enabled": False},
         "ccManager": {"enabled": False},
         "daemonsets": {"tolerations": TOLERATIONS},

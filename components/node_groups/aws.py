@@ -19,6 +19,7 @@ from gpuyard.components.node_groups.aws_spec import (
     disk_gib,
     fabric,
     group_zones,
+    node_driver,
     node_image,
     node_release,
     only_way,
@@ -27,7 +28,7 @@ from gpuyard.components.node_groups.aws_template import NVIDIA, Image, ephemeral
 from gpuyard.components.node_groups.offers import offers
 from gpuyard.components.renaming import renamed
 
-__all__ = ["NodeGroup", "NodeGroupSpec", "check_version", "group_inputs", "group_zones", "node_image"]
+__all__ = ["NodeGroup", "NodeGroupSpec", "check_version", "group_inputs", "group_zones", "node_driver", "node_image"]
 
 EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
 """Kubernetes' effects as the EKS API calls them."""
@@ -154,11 +155,13 @@ def node_repair(machine: catalogue.Machine) -> dict[str, Any]:
 
 
 def autoscaler_tags(spec: NodeGroupSpec) -> dict[str, str]:
-    """What the autoscaler cannot read from the instance type: disks, accelerators that are not NVIDIA's, and what
-    becomes of GPUs that are divided."""
+    """What the autoscaler cannot read from the instance type: disks, accelerators that are not NVIDIA's, shares of a
+    GPU, which EC2 counts as none (cloudprovider/aws/ec2_instance_types.go), and what becomes of GPUs that are
+    divided."""
     machine = catalogue.machine(spec.machine)
     tags = {f"{TEMPLATE}ephemeral-storage": ephemeral_storage(_image(spec))}
-    if machine.resource != NVIDIA or spec.partition:
+    share = machine.accelerator and catalogue.accelerator(machine.accelerator).part_of
+    if machine.resource != NVIDIA or spec.partition or share:
         # A tag goes before what the instance type has: GPUs that are divided are there no more.
         there = {NVIDIA: 0} if machine.resource == NVIDIA else {}
         there |= {offer.resource: offer.a_node for offer in offers(machine, spec.partition)}

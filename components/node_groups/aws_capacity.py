@@ -180,11 +180,26 @@ def shared_refusals(groups: Mapping[str, User]) -> Iterator[str]:
                     f"node_groups.{other}.capacity: {called} is said to be another in group {first}: a reservation has "
                     "one machine, zone, count and window, so give the same in both"
                 )
-        alone = [name for name, _ in users[called] if len(ways(groups[name].capacity)) == 1]
-        if (most := sum(groups[name].most for name in alone)) > way.count and len(alone) > 1:
+    yield from _together(groups, {called: used[0][1].count for called, used in users.items()})
+
+
+def _together(groups: Mapping[str, User], counts: Mapping[str, int]) -> Iterator[str]:
+    """Why groups that have nothing but reservations may grow to more nodes than these have machines."""
+    bound = {
+        name: frozenset(way.id for way in reserved(group.capacity))
+        for name, group in groups.items()
+        if bound_to(group.capacity)
+    }
+    overlapping = (one | other for one in bound.values() for other in bound.values() if one & other)
+    told: set[tuple[str, ...]] = set()
+    for ids in sorted(dict.fromkeys(overlapping), key=lambda ids: (len(ids), sorted(ids))):
+        alone = tuple(name for name, used in bound.items() if used <= ids)
+        most, there = sum(groups[name].most for name in alone), sum(counts[called] for called in ids)
+        if most > there and len(alone) > 1 and not any(set(before) <= set(alone) for before in told):
+            told.add(alone)
             yield (
-                f"node_groups.{alone[-1]}.nodes.max: groups {', '.join(alone)} have nothing but the {way.count} "
-                f"machines of {called}, and may grow to {most} nodes together: lower nodes.max"
+                f"node_groups.{alone[-1]}.nodes.max: groups {', '.join(alone)} have nothing but the {there} "
+                f"machines of {', '.join(sorted(ids))}, and may grow to {most} nodes together: lower nodes.max"
             )
 
 

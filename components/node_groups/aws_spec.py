@@ -17,9 +17,14 @@ from gpuyard.components.node_groups.aws_template import (
     LARGE_DISK_GIB,
     NVIDIA,
     SMALL_DISK_GIB,
-    ami_type,
 )
-from gpuyard.components.node_groups.aws_upgrade import FORMS, form_refusals, release_of, version_refusals
+from gpuyard.components.node_groups.aws_upgrade import (
+    AL2023_KNOWN,
+    FORMS,
+    form_refusals,
+    release_of,
+    version_refusals,
+)
 from gpuyard.components.node_groups.capacity import OnDemand
 from gpuyard.components.node_groups.interconnect import Efa, efa_refusals
 from gpuyard.components.node_groups.offers import offers
@@ -30,12 +35,12 @@ from gpuyard.components.spec import Quantity, in_gib, pattern
 TAINTS = 50
 """Taints of a managed node group at most. Source: EKS API, CreateNodegroup."""
 
-FAMILIES = {
-    "g7": "needs NVIDIA driver 595, and EKS's image has 580 (amazon-eks-ami, doc/usage/g7-ami.md): take g7e or g6e",
-    "g6f": "has a fraction of a GPU, which cannot be counted: take g6",
-    "gr6f": "has a fraction of a GPU, which cannot be counted: take gr6",
-}
-"""Families that no image of EKS serves yet, and what to take."""
+SYSTEMS = ("al2023", "bottlerocket")
+"""Operating systems that a group may have."""
+
+COHERENT = ("GB200", "GB300")
+"""GPUs whose memory EKS's images have managed by the driver (CDMM), where there is no MIG. Sources: amazon-eks-ami,
+nvidia-kmod-load.sh; EKS user guide, "Use P6e-GB200 UltraServers with Amazon EKS"."""
 
 KARPENTER_LABELS = ("karpenter.sh", "karpenter.k8s.aws")
 """Domains of labels that Karpenter sets alone. Sources: karpenter and karpenter-provider-aws v1.14.1, pkg/apis/v1,
@@ -119,10 +124,20 @@ def node_release(spec: NodeGroupSpec, default: str | None) -> str | None:
 
 def node_image(spec: NodeGroupSpec) -> str:
     """EKS's image family of the nodes, by which other software knows what they bring."""
-    image = ami_type(catalogue.machine(spec.machine), spec.os)
+    image = catalogue.eks_image(catalogue.machine(spec.machine), spec.os)
     if image is None:
         raise ValueError(f"EKS has no {spec.os} image for {spec.machine}: choose another machine")
     return image
+
+
+def node_driver(spec: NodeGroupSpec, kubernetes: str, default_release: str | None) -> str | None:
+    """NVIDIA's driver on the nodes of a group in a cluster of that minor version, whose nodes of AL2023 have that
+    release by default; None where it is not known."""
+    release = node_release(spec, default_release)
+    if spec.scaled_by == "karpenter" and spec.os == "al2023":
+        release = release or AL2023_KNOWN
+    version = spec.kubernetes or kubernetes
+    return catalogue.node_driver("aws", node_image(spec), version, machine=spec.machine, release=release)
 
 
 def all_taints(spec: NodeGroupSpec) -> list[base.Taint]:
@@ -172,7 +187,7 @@ def _refusals(spec: NodeGroupSpec) -> Iterator[str]:
     if machine.cloud != "aws":
         yield f"machine {machine.name} is of {machine.cloud}, and the group is on AWS: choose one of AWS"
         return
-    yield from _machine_refusals(spec, machine)
+    yield from machine_refusals(machine, spec.os)
     yield from base.zone_refusals(spec.zones)
     if spec.interconnect:
         yield from efa_refusals(machine)
@@ -185,14 +200,13 @@ def _refusals(spec: NodeGroupSpec) -> Iterator[str]:
             yield f"label {label} is Kubernetes' own, and kubelet would not start with it: use a prefix of yours"
 
 
-def _machine_refusals(spec: NodeGroupSpec, machine: catalogue.Machine) -> Iterator[str]:
-    family = machine.name.partition(".")[0]
-    if family in FAMILIES:
-        yield f"machine {machine.name} {FAMILIES[family]}"
-    elif ami_type(machine, spec.os) is None:
-        on = "al2023" if ami_type(machine, "al2023") else None
-        remedy = f"choose os {on}" if on else "choose a machine with NVIDIA GPUs or Neuron"
-        yield f"machine {machine.name} has {machine.accelerator}, for which EKS has no {spec.os} image: {remedy}"
+def machine_refusals(machine: catalogue.Machine, system: str) -> Iterator[str]:
+    """Why no group with that operating system has such a machine, whatever else it says."""
+    if catalogue.eks_image(machine, system):
+        return
+    on = next((other for other in SYSTEMS if catalogue.eks_image(machine, other)), None)
+    remedy = f"choose os {on}" if on else "choose a machine with NVIDIA GPUs or Neuron"
+    yield f"machine {machine.name} has {machine.accelerator}, for which EKS has no {system} image here: {remedy}"
 
 
 def _managed_refusals(spec: NodeGroupSpec) -> Iterator[str]:
@@ -232,6 +246,12 @@ def _karpenter_refusals(spec: NodeGroupSpec) -> Iterator[str]:
             f"kubernetes {spec.kubernetes} is given, and Karpenter takes images of the cluster's version: leave it "
             "out, or give scaled_by node_group"
         )
+    machine = catalogue.machine(spec.machine)
+    if machine.accelerator and (whole := catalogue.accelerator(machine.accelerator).part_of):
+        yield (
+            f"machine {machine.name} has a share of one {whole}, which Karpenter counts as none, so it makes no such "
+            "node for a pod: give scaled_by node_group, or a machine of whole GPUs"
+        )
     for label in spec.labels:
         if base.within(label, KARPENTER_LABELS):
             yield f"label {label} is Karpenter's own, and its NodePool would be refused: use a prefix of yours"
@@ -242,6 +262,11 @@ def _partition_refusals(spec: NodeGroupSpec) -> Iterator[str]:
         yield (
             "partition mig is given, and gpuyard divides Bottlerocket's GPUs by mps and time_slicing alone: "
             "choose os al2023, or another kind"
+        )
+    elif isinstance(spec.partition, Mig) and catalogue.machine(spec.machine).accelerator in COHERENT:
+        yield (
+            f"partition mig is given, and EKS's images let the driver manage the memory of {spec.machine}, where there "
+            "is no MIG: choose mps or time_slicing"
         )
 
 

@@ -11,21 +11,8 @@ from gpuyard import catalogue
 from gpuyard.components.node_groups import efa
 from gpuyard.components.node_groups.partition import Divided, Mig, Mps
 
-NVIDIA, NEURON = "nvidia.com/gpu", "aws.amazon.com/neuron"
-"""What pods ask for, by which EKS's image families are told apart."""
-
-AMI_TYPES: Mapping[tuple[str, str | None, str], str] = {
-    ("al2023", None, "amd64"): "AL2023_x86_64_STANDARD",
-    ("al2023", None, "arm64"): "AL2023_ARM_64_STANDARD",
-    ("al2023", NVIDIA, "amd64"): "AL2023_x86_64_NVIDIA",
-    ("al2023", NVIDIA, "arm64"): "AL2023_ARM_64_NVIDIA",
-    ("al2023", NEURON, "amd64"): "AL2023_x86_64_NEURON",
-    ("bottlerocket", None, "amd64"): "BOTTLEROCKET_x86_64",
-    ("bottlerocket", None, "arm64"): "BOTTLEROCKET_ARM_64",
-    ("bottlerocket", NVIDIA, "amd64"): "BOTTLEROCKET_x86_64_NVIDIA",
-    ("bottlerocket", NVIDIA, "arm64"): "BOTTLEROCKET_ARM_64_NVIDIA",
-}
-"""Image family by system, resource of the accelerator and architecture. Source: EKS API, AMITypes."""
+NVIDIA = "nvidia.com/gpu"
+"""What pods ask for."""
 
 DISK_GIB = range(20, 65_536)
 """Sizes of a root volume in GiB, both ends included: EKS's own default, and the largest gp3 (EC2 API, VolumeSize)."""
@@ -77,11 +64,6 @@ class Image:
     """The fast network that the node takes part in."""
     partition: Divided | None = None
     """How its GPUs are divided."""
-
-
-def ami_type(machine: catalogue.Machine, system: str) -> str | None:
-    """EKS's image family for a machine; None where there is none."""
-    return AMI_TYPES.get((system, machine.resource or None, machine.architecture))
 
 
 def template_inputs(name: str, image: Image, tags: Mapping[str, str]) -> dict[str, Any]:

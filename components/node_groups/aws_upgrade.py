@@ -15,6 +15,10 @@ policy."""
 
 AL2023_RELEASE = r"^1\.[0-9]{2}\.[0-9]{1,2}-20[0-9]{6}$"
 
+AL2023_KNOWN = "20260714"
+"""Day of a release of EKS's AL2023 images, standard, NVIDIA and Neuron, for Kubernetes 1.30 to 1.36: what Karpenter's
+nodes have when nobody names one. Source: amazon-eks-ami, release v20260714."""
+
 FORMS = {
     "al2023": (re.compile(AL2023_RELEASE), "1.35.0-20260714, the version of kubelet and the day"),
     "bottlerocket": (

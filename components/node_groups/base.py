@@ -15,6 +15,11 @@ GROUP_LABEL = "gpuyard.io/node-group"
 """Every node carries its group's name under this key; pods select a group by it."""
 
 
+OPERATOR_PARTS = "nvidia.com/gpu.deploy."
+"""Begins the labels by which the GPU Operator's parts find their nodes. Source: NVIDIA/gpu-operator,
+controllers/state_manager.go."""
+
+
 def _known_machine(name: str) -> str:
     return catalogue.machine(name).name
 
@@ -78,10 +83,22 @@ class NodeGroupSpec(KeyedSpec):
                 raise ValueError(
                     f"label {label} divides GPUs behind the back of quotas and prices: give partition instead"
                 )
-        if self.partition:
-            for refusal in partitions.refusals(self.partition, catalogue.machine(self.machine)):
-                raise ValueError(refusal)
+        for label in self.labels:
+            if label == GROUP_LABEL:
+                raise ValueError(f"label {label} is the group's name, which gpuyard sets: leave it out")
+            if label.startswith(OPERATOR_PARTS):
+                raise ValueError(
+                    f"label {label} tells the GPU Operator which of its parts a node has, which gpuyard decides, so "
+                    "that one alone offers the GPUs: leave it out"
+                )
+        for refusal in self.partition_refusals():
+            raise ValueError(refusal)
         return self
+
+    def partition_refusals(self) -> Iterator[str]:
+        """Why the GPUs of these nodes cannot be divided so. A cloud that divides them itself says what it can do."""
+        if self.partition:
+            yield from partitions.refusals(self.partition, catalogue.machine(self.machine))
 
 
 class ScaledNodeGroupSpec(NodeGroupSpec):

@@ -16,7 +16,7 @@ from gpuyard.components.node_groups import gcp_tpu as tpu
 from gpuyard.components.node_groups.gcp_capacity import FlexStart, Reservation
 from gpuyard.components.node_groups.gcp_nodes import IMAGE_TYPE, QUEUED_LABEL, node_config
 from gpuyard.components.node_groups.gcp_pools import check_name, pools
-from gpuyard.components.node_groups.gcp_spec import NodeGroupSpec
+from gpuyard.components.node_groups.gcp_spec import NVLINK_DOMAIN, NodeGroupSpec
 from gpuyard.components.node_groups.gcp_upgrade import upgrade_settings
 from gpuyard.components.renaming import renamed
 from gpuyard.components.spec import in_seconds
@@ -39,10 +39,6 @@ FLEX_START_LABEL = "cloud.google.com/gke-flex-start"
 
 ARM = base.Taint(key="kubernetes.io/arch", value="arm64")
 """The taint that GKE puts on nodes with Arm processors. Source: GKE, Arm workloads."""
-
-NVLINK_DOMAIN = ("a4x-", "1x72")
-"""Machines whose NVLink joins GPUs of several nodes, and how many: their pools say so by a workload policy. Source:
-GoogleCloudPlatform/cluster-toolkit@1047080, examples/gke-a4x and gke-a4x-max-bm."""
 
 
 class NodeGroup(pulumi.ComponentResource):
@@ -218,16 +214,22 @@ def node_pool_inputs(
         # The API counts these in each zone; group_zones sees to it that the zones share them evenly.
         "initial_node_count": spec.nodes.start // len(chosen),
         "autoscaling": _autoscaling(spec),
-        # GKE does not repair flex-start nodes, and queued ones it does not upgrade either: they end by themselves.
-        "management": {
-            "auto_repair": not isinstance(spec.ways[0], FlexStart),
-            "auto_upgrade": spec.queued is None,
-        },
-        "upgrade_settings": upgrade_settings(catalogue.machine(spec.machine), spec.upgrade),
+        # GKE does not repair flex-start nodes. A cluster on a release channel takes no pool without upgrades, queued or
+        # not ("Auto_upgrade must be true when release_channel … is set"), and all clusters here are on one.
+        "management": {"auto_repair": not isinstance(spec.ways[0], FlexStart), "auto_upgrade": True},
+        **_upgrade(spec),
         "network_config": {"enable_private_nodes": True, **_networks(spec, interfaces)},
         **({"queued_provisioning": {"enabled": True}} if spec.queued else {}),
         **_placement(spec, policy),
     }
+
+
+def _upgrade(spec: NodeGroupSpec) -> dict[str, Any]:
+    """Nothing for nodes that live out their time: GKE gives their pool a strategy of its own, SHORT_LIVED, which the
+    provider cannot say and GKE lets nobody change. Source: container API, NodePoolUpdateStrategy."""
+    if isinstance(spec.ways[0], FlexStart):
+        return {}
+    return {"upgrade_settings": upgrade_settings(catalogue.machine(spec.machine), spec.upgrade, spec.ways)}
 
 
 def _autoscaling(spec: NodeGroupSpec) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, PositiveInt, Tag
@@ -49,7 +50,7 @@ class Reservation(capacity.Reservation):
     """Project that owns it, where that is not the cluster's and it is shared with the cluster's."""
     block: ResourceName | None = None
     """Block of the reservation that the nodes lie in, where one is meant: machines of one block are near each other.
-    Given with `project`, though it be the cluster's."""
+    `count` is then the block's. Given with `project`, though it be the cluster's."""
     active: bool = True
     """False while a future reservation's time has not come: the group is made, and has no nodes until then."""
     max: PositiveInt | None = None
@@ -122,6 +123,48 @@ def _reservation_refusals(way: Reservation, nodes: Nodes) -> Iterator[str]:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class User:
+    """A node group, as its reservations see it."""
+
+    machine: str
+    ways: Sequence[Way]
+    nodes: Nodes
+    surge: int
+    """Nodes that are added while it is upgraded."""
+
+
+def shared_refusals(groups: Mapping[str, User], project: str) -> Iterator[str]:
+    """Why groups of a cluster of that project, by key, cannot use the same reservation together, a sentence each.
+
+    Compute Engine lets any number of node pools name one, and gives each its machines while there are some.
+    """
+    users: dict[tuple[str, str, str, str | None], list[tuple[str, Reservation]]] = {}
+    for name, group in groups.items():
+        for way in group.ways:
+            if isinstance(way, Reservation):
+                # A name is one in its project and zone only.
+                key = (way.project or project, way.zone, way.name, way.block)
+                users.setdefault(key, []).append((name, way))
+    for (_, _, called, _), ((first, way), *others) in users.items():
+        for other, again in others:
+            said = [(groups[key].machine, one.count, one.active) for key, one in ((other, again), (first, way))]
+            if said[0] != said[1]:
+                yield (
+                    f"node_groups.{other}.capacity: {called} is said to be another in group {first}: a reservation has "
+                    "one machine and count, and is active or not, so give the same in both"
+                )
+        # Who has other ways, too, takes the next where no machine is left.
+        named = [first, *(other for other, _ in others)]
+        alone = {name: groups[name].nodes.max for name in named if len(groups[name].ways) == 1}
+        needed = sum(alone.values()) + max((groups[name].surge for name in alone), default=0)
+        if needed > way.count and len(alone) > 1:
+            yield (
+                f"node_groups.{list(alone)[-1]}.nodes.max: groups {', '.join(alone)} have nothing but the {way.count} "
+                f"machines of {called}, and may grow to {needed} nodes together: lower nodes.max"
+            )
+
+
 def _flex_start_refusals(way: FlexStart, nodes: Nodes) -> Iterator[str]:
     if nodes.start:
         yield (
@@ -139,6 +182,9 @@ def order_refusals(ways: Sequence[Way], nodes: Nodes, zones: Sequence[str] | Non
     )
     if twice:
         yield f"capacity has {', '.join(twice)} twice: give each way once; only reservations may be several"
+    named = [(way.project, way.zone, way.name, way.block) for way in ways if isinstance(way, Reservation)]
+    if again := [one[2] for position, one in enumerate(named) if one in named[:position]]:
+        yield f"capacity lists the reservation {again[0]} twice: give it once, with all its machines"
     for way in ways:
         if isinstance(way, Reservation) and zones and way.zone not in zones:
             yield (

@@ -35,6 +35,9 @@ MANAGED_PROFILES = ("vpc-roce",)
 """Profiles of networks that GKE makes by itself. A4X Max, whose profile is vpc-roce-metal, is set up by hand. Source:
 GoogleCloudPlatform/cluster-toolkit@1047080, examples/gke-a4x and gke-a4x-max-bm."""
 
+CARDS = "mrdma.google.com"
+"""Class of the cards that DRANET hands out. Source: GKE, allocate network resources by using GKE managed DRANET."""
+
 API = "networking.gke.io/v1"
 
 
@@ -154,6 +157,11 @@ def managed(machine: str, spec: GpuDirectSpec | None) -> bool:
     """Whether GKE makes the networks of a group and hands them out."""
     fabric = catalogue.fabric(machine) if spec else None
     return fabric is not None and fabric.kind == "rdma"
+
+
+def device_class(machine: str, spec: GpuDirectSpec | None) -> str | None:
+    """The class of devices by which a pod claims the group's cards; None where it does not claim them."""
+    return CARDS if managed(machine, spec) else None
 
 
 def subnets(spec: GpuDirectSpec, fabric: catalogue.Fabric) -> list[str]:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from gpuyard import catalogue
 from gpuyard.components.gcp import Zone
-from gpuyard.components.node_groups import base, gcp_capacity, gcp_partition, gcp_upgrade
+from gpuyard.components.node_groups import base, compute_class, gcp_capacity, gcp_partition, gcp_upgrade
 from gpuyard.components.node_groups import gcp_gpudirect as gpudirect
 from gpuyard.components.node_groups import gcp_tpu as tpu
 from gpuyard.components.node_groups.gcp_capacity import Capacity, FlexStart, OnDemandNodes, Way
@@ -33,8 +33,17 @@ COMPACT_MOST = {"a2-": 150, "g2-": 150, "a3-highgpu-8g": 96, "a4-": 1500}
 """Nodes of one compact placement, by the beginning of the machine's name, where known. Source: machine families of
 k8s.io/gke-autoscaling."""
 
+NVLINK_DOMAIN = ("a4x-", "1x72")
+"""Machines whose NVLink joins GPUs of several nodes, and how many: their pools say so by a workload policy, and each is
+of one domain. Source: GoogleCloudPlatform/cluster-toolkit@1047080, examples/gke-a4x and gke-a4x-max-bm: 18 nodes or
+less."""
+
 OWN_PLUGIN_OFF = "gke-no-default-nvidia-gpu-device-plugin"
 """The label that keeps GKE's device plugin off a node."""
+
+
+FROM_CAPACITY = (compute_class.LABEL, "cloud.google.com/gke-queued", "cloud.google.com/gke-flex-start")
+"""Labels and taints that come with a list of capacities, or with flex-start."""
 
 
 class NodeGroupSpec(base.ScaledNodeGroupSpec):
@@ -60,7 +69,7 @@ class NodeGroupSpec(base.ScaledNodeGroupSpec):
     else may install one. Nothing to a machine without GPUs."""
     upgrade: Upgrade | None = None
     """How the group moves to another version of GKE's (docs/upgrading.md). Left out, one node at a time: one that has
-    accelerators goes before its successor comes, another after."""
+    accelerators, or is reserved, goes before its successor comes, another after."""
     disk: Quantity | None = None
     """Boot disk of a node; left out, 200Gi where an accelerator's images lie on it, and 100Gi where there is no
     accelerator or local disks hold the images."""
@@ -72,6 +81,10 @@ class NodeGroupSpec(base.ScaledNodeGroupSpec):
         for refusal in _refusals(self):
             raise ValueError(refusal)
         return self
+
+    def partition_refusals(self) -> Iterator[str]:
+        """Why GKE would not divide the GPUs of the nodes so."""
+        yield from gcp_partition.refusals(self.partition, catalogue.machine(self.machine))
 
     @property
     def ways(self) -> list[Way]:
@@ -96,7 +109,6 @@ def _refusals(spec: NodeGroupSpec) -> Iterator[str]:
     yield from _placement_refusals(spec, machine)
     yield from gpudirect.refusals(spec.interconnect, machine, spec.nodes.max, spec.zones)
     yield from _disk_refusals(spec, machine)
-    yield from gcp_partition.refusals(spec.partition, machine)
     compact = spec.placement is not None
     yield from gcp_upgrade.refusals(
         spec.upgrade, machine, spec.ways, spec.nodes, compact=compact, topology=spec.topology
@@ -106,6 +118,9 @@ def _refusals(spec: NodeGroupSpec) -> Iterator[str]:
             yield f"label {label} is Kubernetes' own, and GKE does not take it: use a prefix of yours"
         if label == OWN_PLUGIN_OFF:
             yield f"label {label} would leave the GPUs without the plugin that offers them, GKE's: leave it out"
+    for key in (*spec.labels, *(taint.key for taint in spec.taints)):
+        if key in FROM_CAPACITY:
+            yield f"{key} follows from how the nodes are paid for, and gpuyard or GKE sets it: leave it out"
 
 
 def _capacity_refusals(spec: NodeGroupSpec, machine: catalogue.Machine) -> Iterator[str]:
@@ -123,6 +138,17 @@ def _capacity_refusals(spec: NodeGroupSpec, machine: catalogue.Machine) -> Itera
         yield f"capacity.max {spec.ways[0].max} is for one of several ways: say nodes.max, and leave it out"
     for way, nodes in zip(spec.ways, gcp_capacity.shares(spec.ways, spec.nodes), strict=True):
         yield from gcp_capacity.refusals(way, machine, nodes, None if several else spec.zones)
+        yield from _domain_refusals(machine, nodes.max)
+
+
+def _domain_refusals(machine: catalogue.Machine, most: int) -> Iterator[str]:
+    family, joined = NVLINK_DOMAIN
+    room = int(joined.partition("x")[2]) // machine.accelerators if machine.name.startswith(family) else most
+    if most > room:
+        yield (
+            f"a node pool of {machine.name} is one NVLink domain, which has {room} nodes, and {most} are the most: "
+            f"give {room} at most, and each domain a group of its own"
+        )
 
 
 def _placement_refusals(spec: NodeGroupSpec, machine: catalogue.Machine) -> Iterator[str]:

@@ -26,11 +26,11 @@ class Surge(Spec):
     strategy: Literal["surge"]
     """New nodes take the place of old ones, some at a time."""
     max_surge: NonNegativeInt | None = None
-    """Nodes that are added while an upgrade lasts. Left out, none to a group with accelerators, which nobody has to
-    spare, and one to another."""
+    """Nodes that are added while an upgrade lasts. Left out, none to a group with accelerators or on a reservation,
+    which nobody has to spare, and one to another."""
     max_unavailable: NonNegativeInt | None = None
-    """Nodes that may be missing while an upgrade lasts. Left out, one of a group with accelerators, and none of
-    another."""
+    """Nodes that may be missing while an upgrade lasts. Left out, one of a group with accelerators or on a reservation,
+    and none of another."""
 
 
 class BlueGreen(Spec):
@@ -47,7 +47,9 @@ class BlueGreen(Spec):
 Upgrade = Annotated[Surge | BlueGreen, Field(discriminator="strategy")]
 
 
-def upgrade_settings(machine: catalogue.Machine, upgrade: Surge | BlueGreen | None) -> dict[str, Any]:
+def upgrade_settings(
+    machine: catalogue.Machine, upgrade: Surge | BlueGreen | None, ways: Sequence[Way]
+) -> dict[str, Any]:
     """How the API wants it. Nobody has a spare accelerator to upgrade by, least of all within a reservation: one node
     at a time makes room."""
     if isinstance(upgrade, BlueGreen):
@@ -55,13 +57,15 @@ def upgrade_settings(machine: catalogue.Machine, upgrade: Surge | BlueGreen | No
         soak = f"{in_seconds(upgrade.soak)}s"
         settings = {"standard_rollout_policy": rollout, "node_pool_soak_duration": soak}
         return {"strategy": "BLUE_GREEN", "blue_green_settings": settings}
-    surge, unavailable = _surge(machine, upgrade)
+    surge, unavailable = _surge(machine, upgrade, ways)
     return {"strategy": "SURGE", "max_surge": surge, "max_unavailable": unavailable}
 
 
-def extra_nodes(machine: catalogue.Machine, upgrade: Surge | BlueGreen | None, nodes: Nodes) -> int:
+def extra_nodes(
+    machine: catalogue.Machine, upgrade: Surge | BlueGreen | None, ways: Sequence[Way], nodes: Nodes
+) -> int:
     """Nodes that a group has while it is upgraded, beside those of its own."""
-    return nodes.max if isinstance(upgrade, BlueGreen) else _surge(machine, upgrade)[0]
+    return nodes.max if isinstance(upgrade, BlueGreen) else _surge(machine, upgrade, ways)[0]
 
 
 def refusals(
@@ -84,7 +88,7 @@ def refusals(
     if isinstance(upgrade, BlueGreen):
         yield from _blue_green_refusals(upgrade, machine, ways, compact=compact, topology=topology)
         return
-    surge, unavailable = _surge(machine, upgrade)
+    surge, unavailable = _surge(machine, upgrade, ways)
     if not 1 <= surge + unavailable <= MOST_AT_ONCE:
         yield (
             f"upgrade.max_surge {surge} and max_unavailable {unavailable} are {surge + unavailable} nodes at once: "
@@ -98,9 +102,10 @@ def refusals(
         )
 
 
-def _surge(machine: catalogue.Machine, upgrade: Surge | None) -> tuple[int, int]:
+def _surge(machine: catalogue.Machine, upgrade: Surge | None, ways: Sequence[Way]) -> tuple[int, int]:
     """Nodes that are added, and nodes that may be missing."""
-    usual = (0, 1) if machine.accelerators else (1, 0)
+    scarce = machine.accelerators or any(isinstance(way, Reservation) for way in ways)
+    usual = (0, 1) if scarce else (1, 0)
     if upgrade is None:
         return usual
     surge = usual[0] if upgrade.max_surge is None else upgrade.max_surge

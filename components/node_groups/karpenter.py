@@ -25,13 +25,9 @@ from gpuyard.components.node_groups.aws_spec import (
     node_release,
 )
 from gpuyard.components.node_groups.aws_template import BOTTLEROCKET_SYSTEM_GIB
-from gpuyard.components.node_groups.aws_upgrade import karpenter_alias
+from gpuyard.components.node_groups.aws_upgrade import AL2023_KNOWN, karpenter_alias
 from gpuyard.components.renaming import renamed
 from gpuyard.components.spec import Manifest
-
-AL2023_ALIAS = "al2023@v20260714"
-"""Release of EKS's AL2023 images, standard, NVIDIA and Neuron, for Kubernetes 1.30 to 1.36. Source: amazon-eks-ami,
-release v20260714."""
 
 IDLE = "10m"
 """How long a node without use is kept: as long as the autoscaler keeps one by default (kubernetes/autoscaler,
@@ -205,7 +201,7 @@ def image_alias(spec: NodeGroupSpec, default_release: str | None = None) -> str:
     """The image of EKS that fits the machine, in one release: `latest` would replace nodes as soon as there is a new
     one."""
     release = node_release(spec, default_release)
-    return karpenter_alias(spec.os, release) if release else AL2023_ALIAS
+    return karpenter_alias(spec.os, release) if release else f"al2023@v{AL2023_KNOWN}"
 
 
 def block_devices(spec: NodeGroupSpec) -> list[dict[str, Any]]:

@@ -58,6 +58,8 @@ class AcceleratorGroup:
     choose by it."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Environment variables of a pod that talks over the fast network of its nodes."""
+    device_class: str | None = None
+    """Class of the devices that such a pod claims; None where it claims none."""
 
     @property
     def key(self) -> str:

@@ -11,6 +11,13 @@ def group_problem(machine: catalogue.Machine, driver: str | None) -> str | None:
     return _refusal(machine, driver, None)
 
 
+def image_problem(name: str, machine: catalogue.Machine, driver: str | None) -> str | None:
+    """Why an image, by its name in the catalogue, does not run on a machine with a driver; None where nothing is known
+    against it."""
+    image = catalogue.image(name)
+    return _refusal(machine, driver, catalogue.runtime_of_image(image.repository, image.tag))
+
+
 def endpoint_problem(
     spec: EndpointSpec, default_image: str, machine: catalogue.Machine, driver: str | None
 ) -> str | None:

@@ -34,6 +34,8 @@ RULES = [
     {"apiGroups": ["policy"], "resources": ["poddisruptionbudgets"], "verbs": WRITE},
     # An endpoint brings its own. Policies only ever add, so this can open the namespace: the review shows it.
     {"apiGroups": ["networking.k8s.io"], "resources": ["networkpolicies"], "verbs": WRITE},
+    # Not write: a claim may be of any class of devices, which no quota counts. The platform makes those that jobs need.
+    {"apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims", "resourceclaimtemplates"], "verbs": READ},
     {"apiGroups": ["keda.sh"], "resources": ["scaledobjects"], "verbs": WRITE},
     # Not write: a workload says that its job is admitted, and to which node group.
     {"apiGroups": ["kueue.x-k8s.io"], "resources": ["localqueues", "workloads"], "verbs": READ},

@@ -151,6 +151,7 @@ def manifests(
         *bindings(spec.groups, spec.viewers),
         *([local_queue(name)] if groups else []),
         *network_settings(groups[group] for group in spec.accelerators),
+        *network_claims(groups[group] for group in spec.accelerators),
     ]
     for item in objects:
         item["metadata"] |= {"namespace": name, "labels": {TENANT_LABEL: name}}
@@ -168,6 +169,28 @@ def network_settings(groups: Iterable[AcceleratorGroup]) -> list[Manifest]:
         }
         for group in groups
         if group.settings
+    ]
+
+
+def network_claims(groups: Iterable[AcceleratorGroup]) -> list[Manifest]:
+    """By which pods claim all cards of their node, where a group's nodes have them handed out. Tenants write none of
+    their own: a claim may be of any class of devices, and quotas count none."""
+    every = {"allocationMode": "All"}
+    return [
+        {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaimTemplate",
+            "metadata": {"name": f"rdma-{group.name}"},
+            "spec": {
+                "spec": {
+                    "devices": {
+                        "requests": [{"name": "cards", "exactly": {"deviceClassName": group.device_class, **every}}]
+                    }
+                }
+            },
+        }
+        for group in groups
+        if group.device_class
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gpuyard import catalogue
-from gpuyard.catalogue.compatibility import ImageRuntime, cuda_drivers, driver_supports, node_drivers
+from gpuyard.catalogue.compatibility import ImageRuntime, cuda_drivers, driver_supports
 
 VLLM = catalogue.runtime_of_image("docker.io/vllm/vllm-openai", "v0.32.0")
 ROCM = ImageRuntime("rocm/vllm", "1", "rocm", "7.0", None, "made up", "2026-11-30")
@@ -101,22 +101,12 @@ def test_the_catalogues_own_server_images_are_known() -> None:
         assert catalogue.runtime_of_image(image.repository, image.tag), f"{name}: a new version needs a new row"
 
 
-def test_nodes_bring_the_driver_of_their_image() -> None:
-    assert catalogue.node_driver("aws", "AL2023_x86_64_NVIDIA", "1.36") == "580"
-    assert catalogue.node_driver("aws", "BOTTLEROCKET_x86_64_NVIDIA_FIPS", "1.35") == "580"
-    assert catalogue.node_driver("aws", "BOTTLEROCKET_x86_64_NVIDIA", "1.37") is None, "no source says it"
-    assert catalogue.node_driver("aws", "AL2023_x86_64_STANDARD", "1.35") is None
-    assert catalogue.node_driver("gcp", "COS_CONTAINERD", "1.35") is None
-    chart = catalogue.chart("gpu-operator").version
-    assert catalogue.node_driver("operator", chart, "1.35"), f"the driver of chart {chart} needs a row"
-
-
 def test_every_row_is_of_a_gpu_that_there_is_and_of_a_day() -> None:
     names = {a.name for a in catalogue.accelerators().values()} | {
         a.generation for a in catalogue.accelerators().values()
     }
     assert set(driver_supports()) <= names
-    rows: list[Any] = [*driver_supports().values(), *node_drivers().values(), *catalogue.image_runtimes().values()]
+    rows: list[Any] = [*driver_supports().values(), *catalogue.image_runtimes().values()]
     for row in rows:
         assert row.source
         datetime.date.fromisoformat(row.date)

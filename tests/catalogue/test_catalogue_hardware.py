@@ -205,7 +205,7 @@ def test_what_an_nvidia_accelerator_computes_follows_from_its_compute_capability
     capability = float(accelerator.compute_capability or "nan")
     since = {"fp16": 7.0, "int8": 7.5, "bf16": 8.0, "fp8": 8.9, "fp4": 10.0}
     assert accelerator.formats == {name for name, first in since.items() if capability >= first}
-    names = {"volta": (7.0, 7.4), "turing": (7.5, 7.9), "ampere": (8.0, 8.8), "ada": (8.9, 8.9)}
+    names = {"pascal": (6.0, 6.2), "volta": (7.0, 7.4), "turing": (7.5, 7.9), "ampere": (8.0, 8.8), "ada": (8.9, 8.9)}
     names |= {"hopper": (9.0, 9.9), "blackwell": (10.0, 12.9)}
     lowest, highest = names[accelerator.generation]
     assert lowest <= capability <= highest

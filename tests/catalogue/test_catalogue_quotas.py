@@ -56,6 +56,22 @@ def test_compute_engine_counts_gpus_by_model_and_once_more_over_all_regions(
     assert codes("gcp", machine, market, attached) == [code, "GPUS_ALL_REGIONS"]
 
 
+@pytest.mark.parametrize(
+    ("machine", "market", "code"),
+    [
+        ("ct5lp-hightpu-8t", "on_demand", "TPU_LITE_PODSLICE_V5"),
+        ("ct5lp-hightpu-1t", "flex_start", "PREEMPTIBLE_TPU_LITE_PODSLICE_V5"),
+        ("ct5p-hightpu-4t", "on_demand", "TPU_V5P"),
+        ("ct5p-hightpu-4t", "spot", "PREEMPTIBLE_TPU_V5P"),
+        ("ct6e-standard-4t", "on_demand", "TPUS_PER_TPU_FAMILY/CT6E"),
+        ("ct6e-standard-4t", "spot", "PREEMPTIBLE_TPU_V6E"),
+    ],
+)
+def test_compute_engine_counts_chips_of_tpu_by_generation_and_no_gpus(machine: str, market: str, code: str) -> None:
+    [found] = catalogue.quotas_of("gcp", machine, market)
+    assert (found.code, found.unit, found.scope) == (code, "chips", "region")
+
+
 def test_no_machine_is_counted_twice_by_one_unit_and_scope() -> None:
     for machine in catalogue.machines().values():
         for market in machine.purchase:
@@ -72,7 +88,7 @@ def test_every_accelerated_machine_on_demand_is_counted() -> None:
         if machine.cloud in ("aws", "gcp") and machine.accelerators and "on_demand" in machine.purchase
         if not codes(machine.cloud, machine.name, "on_demand")
     }
-    assert {name for name in uncounted if not name.startswith(("ct", "tpu"))} == set()
+    assert {name for name in uncounted if not name.startswith("tpu7x-")} == set()
 
 
 def test_every_quota_has_a_source_and_a_day() -> None:

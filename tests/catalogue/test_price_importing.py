@@ -219,3 +219,61 @@ def test_a_catalog_that_is_cut_short_is_refused() -> None:
 def test_a_price_that_is_none_is_refused(price: str) -> None:
     with pytest.raises(ValueError, match="is no price"):
         import_list(offer_file(P5 | {"PricePerUnit": price}), None)
+
+
+def test_a_machine_of_tpu_costs_what_a_lists_slices_cost_by_the_chip() -> None:
+    # Rows of skypilot-catalog v8, and of gpuhunt's catalog.
+    skypilot = import_list(
+        lines(
+            SKYPILOT_GCP,
+            ",,,tpu-v6e-16,1,tpu-v6e-16,us-central1,us-central1-a,43.2,8.70733",
+            ",,,tpu-v6e-32,1,tpu-v6e-32,us-central1,us-central1-a,86.4,17.41466",
+            ",,,tpu-v6e-32,1,tpu-v6e-32,us-central1,us-central1-b,86.4,17.41466",
+            ",,,tpu-v6e-256,1,tpu-v6e-256,us-central1,us-central1-b,691.2,139.31725",
+            ",,,tpu-v5p-8,1,tpu-v5p-8,us-east5,us-east5-a,16.8,",
+            ",,,tpu-v5p-16,1,tpu-v5p-16,us-east5,us-east5-a,33.6,",
+        ),
+        "2026-11-01",
+    )
+    assert {sold[1:]: price.usd_hour for sold, price in skypilot.rows.items()} == {
+        ("us-central1", "ct6e-standard-1t", "on_demand"): 2.7,
+        ("us-central1", "ct6e-standard-4t", "on_demand"): 10.8,
+        ("us-central1", "ct6e-standard-8t", "on_demand"): 21.6,
+        ("us-central1", "ct6e-standard-1t", "spot"): pytest.approx(0.544208),
+        ("us-central1", "ct6e-standard-4t", "spot"): pytest.approx(2.176832),
+        ("us-central1", "ct6e-standard-8t", "spot"): pytest.approx(4.353664),
+        ("us-east5", "ct5p-hightpu-4t", "on_demand"): 16.8,
+    }, "v5p-8 has four chips, for its name counts cores"
+    gpuhunt = import_list(
+        lines(GPUHUNT_HEADER, "v5litepod-8,us-west4-a,9.6,224,384.0,1,v5litepod-8,128.0,False,,google,,x86,{}"),
+        "2026-11-01",
+    )
+    assert {sold[2]: price.usd_hour for sold, price in gpuhunt.rows.items()} == {
+        "ct5lp-hightpu-1t": 1.2,
+        "ct5lp-hightpu-4t": 4.8,
+        "ct5lp-hightpu-8t": 9.6,
+    }
+    assert {price.source for price in gpuhunt.rows.values()} == {"gpuhunt catalog, by the chip"}
+
+
+def test_a_figure_that_stands_for_no_price_of_a_tpu_is_none() -> None:
+    found = import_list(
+        lines(
+            SKYPILOT_GCP,
+            ",,,tpu-v6e-16,1,tpu-v6e-16,asia-east1,asia-east1-c,700.0,700.0",
+            ",,,tpu-v6e-32,1,tpu-v6e-32,asia-east1,asia-east1-c,700.0,700.0",
+            ",,,tpu-v6e-32,1,tpu-v6e-32,us-south1,us-south1-a,700.0,",
+            ",,,tpu-v3-8,1,tpu-v3-8,us-central1,us-central1-a,8.0,2.4",
+        ),
+        "2026-11-01",
+    )
+    assert found.rows == {}
+    assert found.left_out == {"slices of TPU do not agree on the price of a chip": 9}
+
+
+def test_the_price_on_demand_of_a_machine_that_is_only_reserved_is_what_its_reservation_costs() -> None:
+    row = "a3-ultragpu-8g,us-central1-a,84.8,224,2952.0,8,H200,141.0,False,,nvidia,,x86,{}"
+    found = import_list(lines(GPUHUNT_HEADER, row), "2026-11-01")
+    assert ("gcp", "us-central1", "a3-ultragpu-8g", "on_demand") in found.rows
+    alone = "a3-highgpu-1g,us-central1-a,11.0,26,234.0,1,H100,80.0,False,,nvidia,,x86,{}"
+    assert import_list(lines(GPUHUNT_HEADER, alone), "2026-11-01").left_out == {"not sold as on_demand": 1}

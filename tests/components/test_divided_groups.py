@@ -66,6 +66,18 @@ def refused(*arguments: Any) -> str:
     return str(raised.value)
 
 
+def test_what_makes_gpus_whole_again_stays_where_gpus_could_be_cut() -> None:
+    value = copy.deepcopy(AWS)
+    whole = stack.load(value, "test")
+    value["node_groups"]["slices"]["machine"] = "g6e.12xlarge"
+    never = stack.load(value, "test")
+    for spec, cuttable in ((whole, ["slices"]), (platform(SINGLE, {}), ["slices"]), (never, [])):
+        assert isinstance(spec, AwsPlatformSpec)
+        software = spec.nvidia_software()
+        assert software is not None
+        assert software.cuttable == cuttable
+
+
 def test_a_share_of_slices_counts_slices() -> None:
     spec = platform(SINGLE, tenants(fraud={"slices": {"quota": 100, "borrow": 12}}))
     assert spec.accelerators("slices") == 112

@@ -185,6 +185,23 @@ MISTAKES: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
         lambda s: s["node_groups"].update({"a-name-that-is-quite-long": s["node_groups"].pop("ordered")}),
         "the name a-name-that-is-quite-long has 25 characters: give this node group on GKE 20 at most",
     ),
+    (
+        "a reservation that two groups overbook",
+        lambda given: given["node_groups"].update(
+            more={
+                "machine": "a3-highgpu-8g",
+                "nodes": {"min": 0, "max": 2},
+                "capacity": {"kind": "reservation", "name": "s", "zone": "us-central1-a", "count": 3},
+            },
+            most={
+                "machine": "a3-highgpu-8g",
+                "nodes": {"min": 0, "max": 2},
+                "capacity": {"kind": "reservation", "name": "s", "zone": "us-central1-a", "count": 3},
+            },
+        ),
+        "node_groups.most.nodes.max: groups more, most have nothing but the 3 machines of s, and may grow to 4 nodes "
+        "together: lower nodes.max",
+    ),
 ]
 
 

@@ -69,6 +69,24 @@ def test_a_tenant_with_a_share_gets_the_settings_and_no_other_does() -> None:
     assert not any(settings.values())
 
 
+def test_a_tenant_claims_the_cards_of_its_nodes_by_a_template_of_the_platforms_and_writes_none() -> None:
+    value = given("dev")
+    direct = {"machine": "a3-ultragpu-8g", "nodes": {"min": 0, "max": 2}, "zones": ["us-central1-a"]}
+    way = {"capacity": {"kind": "spot"}, "interconnect": {"kind": "gpudirect"}}
+    value["node_groups"] |= {"h200": direct | way, "plain": direct | way | {"interconnect": None}}
+    [tenant] = list(value["tenants"])[:1]
+    value["tenants"][tenant]["accelerators"] |= {"h200": {"quota": 8}, "plain": {"quota": 8}}
+    spec = platform(value, "dev")
+    objects = manifests(tenant, spec.tenants[tenant], groups=spec.accelerator_groups(), kubernetes="1.35")
+    [claim] = [m for m in objects if m["kind"] == "ResourceClaimTemplate"]
+    assert (claim["metadata"]["name"], claim["metadata"]["namespace"]) == ("rdma-h200", tenant)
+    [request] = claim["spec"]["spec"]["devices"]["requests"]
+    assert request["exactly"] == {"deviceClassName": "mrdma.google.com", "allocationMode": "All"}
+    [role] = [m for m in objects if m["kind"] == "Role"]
+    rights = [rule["verbs"] for rule in role["rules"] if rule["apiGroups"] == ["resource.k8s.io"]]
+    assert rights == [["get", "list", "watch"]], "a claim of another class would be counted by no quota"
+
+
 def test_a_renamed_group_keeps_what_the_cluster_knows_it_by() -> None:
     value = with_group("training", TRAIN | {"was": "train"})
     assert platform(value).with_efa() == ["train"]

@@ -49,7 +49,15 @@ def test_the_schema_describes_every_key_and_calls_every_part_by_a_short_name() -
 
 Change = Callable[[dict[str, Any]], object]
 
+RESERVED = {"kind": "reservation", "id": "cr-0123456789abcdef0", "zone": "us-east-1a", "count": 4}
+
 MISTAKES: list[tuple[str, Change, str]] = [
+    ("prod-aws", lambda p: p["node_groups"]["h100"].update(capacity=RESERVED | {"count": 0}), "node_groups.h100.capacity.count: 0 (number) given: give 1 or more"),
+    ("prod-aws", lambda p: p["node_groups"]["h100"].update(capacity=RESERVED | {"start": "x"}), "node_groups.h100.capacity.start: this key is not known: take it out; known here are count, id, kind, zone"),
+    ("prod-aws", lambda p: p["node_groups"]["h100"].update(capacity=[RESERVED | {"zones": []}]), "node_groups.h100.capacity.0.zones: this key is not known: did you mean zone?"),
+    ("prod-aws", lambda p: p["node_groups"]["h100"].update(zones=[]), "node_groups.h100.zones: a list given: give 1 or more"),
+    ("prod-aws", lambda p: p["tenants"]["fraud"].update(monthly_budget=-1), "tenants.fraud.monthly_budget: -1 (number) given: give 0 or more"),
+    ("prod-aws", lambda p: p["endpoints"]["fraud-score"]["replicas"].update(maximum=3), "replicas.maximum: this key is not known: did you mean max?"),
     ("prod-aws", lambda p: p.update(ownr="x"), "gpuyard:platform.ownr: this key is not known: did you mean owner?"),
     ("prod-aws", lambda p: p.pop("owner"), "gpuyard:platform.owner: is missing, and has no default: give it"),
     ("prod-aws", lambda p: p.update(cost_center=4711), "cost_center: 4711 (number) given: give a text in quotes"),

@@ -9,7 +9,10 @@ from gpuyard import catalogue
 
 
 def problems(inputs: Mapping[str, Any]) -> Iterator[str]:
-    """What GKE would refuse in a node pool."""
+    """What GKE would refuse in a node pool of a cluster that is on a release channel."""
+    if at(inputs, "management.autoUpgrade") is False:
+        # The container API: "Auto_upgrade must be true when release_channel REGULAR is set".
+        yield "/management/autoUpgrade: a cluster on a release channel needs it on"
     yield from _flex_start_problems(inputs)
     yield from _placement_problems(inputs)
     yield from _interface_problems(inputs)
@@ -37,6 +40,8 @@ def _flex_start_problems(inputs: Mapping[str, Any]) -> Iterator[str]:
         yield "/management/autoRepair: flexStart needs it off"
     if scaling.get("totalMinNodeCount") or scaling.get("minNodeCount") or "nodeCount" in inputs or not scaling:
         yield "/autoscaling: flexStart and queuedProvisioning start from no nodes"
+    if inputs.get("upgradeSettings"):
+        yield "/upgradeSettings: GKE makes it SHORT_LIVED with flexStart and queuedProvisioning, and that stays"
     if queued and (config.get("labels") or {}).get("cloud.google.com/gke-queued") != "true":
         yield "/nodeConfig/labels: queuedProvisioning needs cloud.google.com/gke-queued"
     if at(inputs, "placementPolicy.type") == "COMPACT" and not tpu:

@@ -86,10 +86,10 @@ TYPES = {
     "policy": "gcp:compute/resourcePolicy:ResourcePolicy",
 }
 QUEUED: dict[str, Any] = {
-    **POOL,
+    **{key: value for key, value in POOL.items() if key != "upgradeSettings"},
     "nodeLocations": ["us-central1-a"],
     "initialNodeCount": 0.0,
-    "management": {"autoRepair": False, "autoUpgrade": False},
+    "management": {"autoRepair": False, "autoUpgrade": True},
     "queuedProvisioning": {"enabled": True},
     "nodeConfig": {
         **POOL["nodeConfig"],
@@ -205,6 +205,8 @@ FAULTS: list[tuple[str, str, Fault]] = [
     ("pool", "names no reservation", lambda i: i["nodeConfig"]["reservationAffinity"].update(values=["p/r/h100"])),
     ("queued", "excludes flexStart", lambda i: i["nodeConfig"].update(spot=True)),
     ("queued", "need NO_RESERVATION", lambda i: i["nodeConfig"].pop("reservationAffinity")),
+    ("queued", "on a release channel needs it on", lambda i: i["management"].update(autoUpgrade=False)),
+    ("queued", "makes it SHORT_LIVED", lambda i: i.update(upgradeSettings={"strategy": "SURGE", "maxSurge": 1.0})),
     ("queued", "flexStart needs it off", lambda i: i["management"].update(autoRepair=True)),
     ("queued", "start from no nodes", lambda i: i["autoscaling"].update(totalMinNodeCount=1)),
     ("queued", "needs cloud.google.com/gke-queued", lambda i: i["nodeConfig"].pop("labels")),

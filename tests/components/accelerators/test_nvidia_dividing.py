@@ -36,6 +36,20 @@ def test_whole_gpus_need_no_manager_of_slices_and_no_configuration_of_the_plugin
     assert "mig" not in given
 
 
+def test_gpus_that_are_cut_no_more_become_whole_when_no_group_is_cut_any_more() -> None:
+    spec = decide("aws", {"whole": IMAGES["aws"]}, cuttable=["whole"])
+    given = charts(spec, ArtifactsSpec(), monitored=True)["gpu-operator"]
+    config = given["migManager"]["config"]
+    assert given["migManager"]["enabled"]
+    assert config["default"] == "all-disabled", "the operator labels nodes with this one alone"
+    assert json.loads(config["data"]["config.yaml"])["mig-configs"] == {
+        "all-disabled": [{"devices": "all", "mig-enabled": False}]
+    }
+    assert "mig" not in given
+    image = decide("aws", {"whole": "BOTTLEROCKET_x86_64_NVIDIA"}, cuttable=["whole"])
+    assert "gpu-operator" not in charts(image, ArtifactsSpec(), monitored=True), "nobody cuts these"
+
+
 def test_every_cut_is_a_configuration_that_its_nodes_label_names() -> None:
     given = operator(small=SLICES, other={**SLICES, "profiles": {"2g.20gb": 3}})
     assert given["mig"] == {"strategy": "single"}

@@ -12,13 +12,7 @@ from oracles.aws import problems
 from ruamel.yaml import YAML
 
 from gpuyard import catalogue
-from gpuyard.components.node_groups.aws_template import (
-    AMI_TYPES,
-    Image,
-    ami_type,
-    ephemeral_storage,
-    template_inputs,
-)
+from gpuyard.components.node_groups.aws_template import Image, ephemeral_storage, template_inputs
 from gpuyard.components.spec import in_gib
 
 TAGS = {"owner": "ml-platform", "stack": "prod"}
@@ -33,14 +27,10 @@ def user_data(system: str) -> str:
 
 
 def test_every_image_family_exists_and_none_is_of_amazon_linux_2() -> None:
-    assert not any(image.startswith("AL2_") for image in AMI_TYPES.values()), "EKS publishes none since 2025-11-26"
+    assert not any(image.startswith("AL2_") for image in catalogue.eks_images()), "EKS publishes none since 2025-11-26"
     needed = {"clusterName": "c", "nodeRoleArn": "r", "subnetIds": ["s"], "scalingConfig": {}}
-    for image in AMI_TYPES.values():
+    for image in catalogue.eks_images():
         assert problems({"type": "aws:eks/nodeGroup:NodeGroup", "inputs": {**needed, "amiType": image}}) == []
-
-
-def test_a_machine_of_no_known_resource_has_no_image() -> None:
-    assert ami_type(catalogue.machine("dl2q.24xlarge"), "al2023") is None
 
 
 def test_only_processes_of_the_node_reach_its_credentials() -> None:

@@ -167,7 +167,7 @@ def test_a_cluster_takes_a_release_of_al2023_only(release: str) -> None:
 @pytest.mark.parametrize(
     ("most", "sentence"),
     [
-        (0, "0 (number) given; input should be greater than or equal to 1"),
+        (0, "0 (number) given: give 1 or more"),
         ("half", "'half' (text) given: give a number of nodes, or a part of the group such as 25%"),
         ([1], "a list given: give a whole number, without quotes"),
     ],

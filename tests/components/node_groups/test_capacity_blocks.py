@@ -141,6 +141,20 @@ def test_groups_that_share_a_reservation_fit_into_it_together() -> None:
     assert not list(shared_refusals(users(half, falls_back))), "it grows on demand"
 
 
+def test_groups_of_several_reservations_fit_into_all_of_them_together() -> None:
+    """Karpenter uses several: what one group takes of a reservation, another that has nothing else lacks."""
+    second = BLOCK | {"id": "cr-0123456789abcdef1", "count": 2}
+    both = spec(scaled_by="karpenter", capacity=[BLOCK, second], nodes={"min": 0, "max": 6})
+    assert list(shared_refusals(users(both, spec(nodes={"min": 0, "max": 2})))) == [
+        "node_groups.g1.nodes.max: groups g0, g1 have nothing but the 6 machines of cr-0123456789abcdef0, "
+        "cr-0123456789abcdef1, and may grow to 8 nodes together: lower nodes.max"
+    ]
+    fewer = spec(scaled_by="karpenter", capacity=[BLOCK, second], nodes={"min": 0, "max": 4})
+    assert not list(shared_refusals(users(fewer, spec(nodes={"min": 0, "max": 2}))))
+    apart = spec(block=second, nodes={"min": 0, "max": 2})
+    assert not list(shared_refusals(users(spec(), apart))), "each has its own"
+
+
 @pytest.mark.parametrize("other", [spec("p4d.24xlarge"), spec(block={"count": 8}), spec(block={"zone": "us-east-1a"})])
 def test_a_reservation_is_the_same_wherever_it_is_named(other: NodeGroupSpec) -> None:
     [first, *_] = shared_refusals(users(spec(nodes={"min": 0, "max": 1}), other))

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from registered import Resource, registered
 
 from gpuyard.components.node_groups.gcp import NodeGroup, NodeGroupSpec, provisioning, selector, tolerated
+from gpuyard.components.node_groups.gcp_capacity import User, shared_refusals
 
 ZONES = ["us-central1-a", "us-central1-b"]
 RESERVED: dict[str, Any] = {"kind": "reservation", "name": "h100", "zone": "us-central1-b", "count": 4}
@@ -64,6 +65,7 @@ def test_flex_start_gives_nodes_when_pods_wait_and_lets_them_end() -> None:
     config = inputs["nodeConfig"]
     assert (config["flexStart"], config["maxRunDuration"], config["spot"]) == (True, "43200s", False)
     assert inputs["management"] == {"autoRepair": False, "autoUpgrade": True}
+    assert "upgradeSettings" not in inputs, "GKE has a strategy of its own for these"
     assert inputs["autoscaling"]["totalMinNodeCount"] == 0
     assert "queuedProvisioning" not in inputs
     assert selector("train", group)["cloud.google.com/gke-flex-start"] == "true"
@@ -75,7 +77,7 @@ def test_queued_flex_start_waits_for_kueue_to_ask() -> None:
     group = spec(capacity={"kind": "flex_start", "queued": True, "max_run_duration": "2d"})
     inputs = pool(group)["inputs"]
     assert inputs["queuedProvisioning"] == {"enabled": True}
-    assert inputs["management"] == {"autoRepair": False, "autoUpgrade": False}
+    assert inputs["management"] == {"autoRepair": False, "autoUpgrade": True}, "the cluster is on a release channel"
     assert inputs["nodeConfig"]["labels"]["cloud.google.com/gke-queued"] == "true"
     assert tolerated(group) == ["cloud.google.com/gke-queued"]
     assert provisioning(group) == {"maxRunDurationSeconds": "172800"}
@@ -187,3 +189,58 @@ def test_what_google_cloud_would_refuse_is_refused_with_a_remedy(given: dict[str
     with pytest.raises(ValidationError) as error:
         spec(**{"machine": "a3-ultragpu-8g", **given})
     assert message in str(error.value)
+
+
+def users(*groups: NodeGroupSpec, surge: int = 0) -> dict[str, User]:
+    return {f"g{at}": User(group.machine, group.ways, group.nodes, surge) for at, group in enumerate(groups)}
+
+
+def reserving(most: int = 2, machine: str = "a3-ultragpu-8g", **given: Any) -> NodeGroupSpec:
+    return spec(machine, nodes={"min": 0, "max": most}, capacity={**RESERVED, **given})
+
+
+def test_groups_that_share_a_reservation_fit_into_it_together() -> None:
+    assert not list(shared_refusals(users(reserving(), reserving()), "example-dev"))
+    assert list(shared_refusals(users(reserving(), reserving(3)), "example-dev")) == [
+        "node_groups.g1.nodes.max: groups g0, g1 have nothing but the 4 machines of h100, and may grow to 5 nodes "
+        "together: lower nodes.max"
+    ]
+    falls_back = spec(capacity=[RESERVED, {"kind": "flex_start", "max": 2}], nodes={"min": 0, "max": 6})
+    assert not list(shared_refusals(users(reserving(), falls_back), "example-dev")), "it goes on to the next way"
+    assert list(shared_refusals(users(reserving(), reserving(), surge=1), "example-dev")), "an upgrade needs one more"
+
+
+@pytest.mark.parametrize(
+    "other", [reserving(machine="a4-highgpu-8g"), reserving(count=8), reserving(1, active=False)], ids=str
+)
+def test_a_reservation_is_the_same_wherever_it_is_named(other: NodeGroupSpec) -> None:
+    [first, *_] = shared_refusals(users(reserving(), other), "example-dev")
+    assert first.startswith("node_groups.g1.capacity: h100 is said to be another in group g0")
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ({"zone": "us-central1-a"}, False),
+        ({"project": "example-gpus"}, False),
+        ({"project": "example-dev"}, True),
+        ({"project": "example-dev", "block": "block-1"}, False),
+        ({"name": "more"}, False),
+    ],
+    ids=str,
+)
+def test_a_reservation_is_known_by_its_project_its_zone_and_its_block(other: dict[str, Any], same: bool) -> None:
+    assert bool(list(shared_refusals(users(reserving(4), reserving(4, **other)), "example-dev"))) is same
+
+
+def test_a_pool_of_machines_that_nvlink_joins_is_one_domain() -> None:
+    whole = {**RESERVED, "count": 36}
+    assert spec("a4x-highgpu-4g", capacity=whole, nodes={"min": 0, "max": 18})
+    with pytest.raises(ValidationError, match="which has 18 nodes, and 19 are the most: give 18 at most, and each"):
+        spec("a4x-highgpu-4g", capacity=whole, nodes={"min": 0, "max": 19})
+    assert spec("a4-highgpu-8g", capacity=whole, nodes={"min": 0, "max": 19})
+
+
+def test_a_list_names_a_reservation_once() -> None:
+    with pytest.raises(ValidationError, match="capacity lists the reservation h100 twice: give it once"):
+        spec(capacity=[RESERVED, {**RESERVED, "count": 2}], nodes={"min": 0, "max": 6})

@@ -224,6 +224,11 @@ def test_taints_of_the_stack_join_the_accelerators_own() -> None:
             {"labels": {"gke-no-default-nvidia-gpu-device-plugin": "true"}},
             "would leave the GPUs without the plugin that offers them, GKE's: leave it out",
         ),
+        (
+            {"labels": {"cloud.google.com/compute-class": "cheap"}},
+            "cloud.google.com/compute-class follows from how the nodes are paid for, and gpuyard or GKE sets it",
+        ),
+        ({"taints": [{"key": "cloud.google.com/gke-queued"}]}, "gke-queued follows from how the nodes are paid for"),
         ({"zones": []}, "at least 1 item"),
     ],
 )

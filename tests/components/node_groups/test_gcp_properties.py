@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from oracles.gcp import problems
@@ -13,6 +14,8 @@ from registered import registered
 from gpuyard import catalogue
 from gpuyard.components.node_groups.gcp import NodeGroup, NodeGroupSpec
 from gpuyard.components.node_groups.gcp_pools import pools
+from gpuyard.review.cost import cost
+from gpuyard.review.node_groups import node_groups
 
 ZONES = ["us-central1-a", "us-central1-b"]
 MACHINES = sorted(m.name for m in catalogue.machines().values() if m.cloud == "gcp")
@@ -36,6 +39,44 @@ WAY = st.one_of(
 )
 
 
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+REST: dict[str, st.SearchStrategy[Any]] = {
+    "labels": st.dictionaries(
+        st.sampled_from(["team", "example.com/rack", "kubernetes.io/os", "nvidia.com/mig.config"]),
+        st.sampled_from(["", "a", "A.b_c-d"]),
+        max_size=2,
+    ),
+    "taints": st.lists(
+        st.fixed_dictionaries(
+            {"key": st.sampled_from(["team", "nvidia.com/gpu", "google.com/tpu"])},
+            optional={"value": st.just("b"), "effect": st.sampled_from(["NoExecute", "PreferNoSchedule"])},
+        ),
+        max_size=2,
+    ),
+    "driver": st.sampled_from(["default", "latest"]),
+    "disk": st.sampled_from(["9Gi", "10Gi", "500Gi", "1Ti", "65Ti"]),
+    "disk_type": st.sampled_from(["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"]),
+    "upgrade": st.one_of(
+        st.fixed_dictionaries(
+            {"strategy": st.just("surge")},
+            optional={"max_surge": st.integers(0, 20), "max_unavailable": st.integers(0, 2)},
+        ),
+        st.fixed_dictionaries(
+            {"strategy": st.just("blue_green")}, optional={"soak": st.sampled_from(["30m", "7d", "8d"])}
+        ),
+    ),
+}
+
+
+@st.composite
+def partitions(draw: st.DrawFn, machine: str) -> dict[str, Any]:
+    known = catalogue.partitions(catalogue.machines()[machine].accelerator or "")
+    if not known or draw(st.booleans()):
+        return {"kind": draw(st.sampled_from(["time_slicing", "mps"])), "clients": draw(st.sampled_from([2, 48]))}
+    profile = draw(st.sampled_from(sorted(known)))
+    return {"kind": "mig", "profiles": {profile: draw(st.sampled_from([known[profile].most, 1]))}}
+
+
 @st.composite
 def groups(draw: st.DrawFn) -> dict[str, Any]:
     machine = draw(st.sampled_from(MACHINES))
@@ -56,12 +97,13 @@ def groups(draw: st.DrawFn) -> dict[str, Any]:
         found["placement"] = "compact"
     if draw(st.booleans()):
         found["interconnect"] = {"kind": "gpudirect"}
+    for key, strategy in {**REST, "partition": partitions(machine)}.items():
+        if draw(st.integers(0, 5)) == 0:
+            found[key] = draw(strategy)
     return found
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(content=groups())
-def test_a_group_is_refused_in_a_sentence_or_taken_whole(content: dict[str, Any]) -> None:
+def refused_or_taken(content: dict[str, Any]) -> None:
     refusal = ""
     try:
         group = NodeGroupSpec.model_validate(content)
@@ -98,3 +140,20 @@ def test_a_group_is_refused_in_a_sentence_or_taken_whole(content: dict[str, Any]
         assert problems(resource) == [], content
     assert sum(pool.spec.nodes.max for pool in pools(group)) == group.nodes.max
     assert sum(pool.spec.nodes.min for pool in pools(group)) == group.nodes.min
+    read = node_groups([{**resource, "unknown": [], "secret": [], "custom": True} for resource in found])
+    assert sum(one.maximum or 0 for one in read) == group.nodes.max
+    month = cost(read, [])["total"]
+    assert all(usd >= 0 for usd in month.values())
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=SLOW)
+@given(content=groups())
+def test_a_group_is_refused_in_a_sentence_or_taken_whole(content: dict[str, Any]) -> None:
+    refused_or_taken(content)
+
+
+@pytest.mark.long
+@settings(max_examples=3000, deadline=None, suppress_health_check=SLOW)
+@given(content=groups())
+def test_thousands_of_groups_on_gke(content: dict[str, Any]) -> None:
+    refused_or_taken(content)

@@ -46,6 +46,11 @@ def test_what_a_surge_does_not_say_is_as_without_one(machine: str, upgrade: Any,
     assert found == {"strategy": "SURGE", "max_surge": surge, "max_unavailable": unavailable}
 
 
+def test_a_reserved_node_goes_before_its_successor_comes_whatever_it_is() -> None:
+    found = settings(spec("n2-standard-8", capacity=RESERVATION))
+    assert found == {"strategy": "SURGE", "max_surge": 0, "max_unavailable": 1}, "the reservation has no fifth machine"
+
+
 def test_blue_and_green_stand_beside_each_other_for_an_hour() -> None:
     found = settings(spec(upgrade=BLUE_GREEN))
     assert found["strategy"] == "BLUE_GREEN"

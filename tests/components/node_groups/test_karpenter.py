@@ -259,7 +259,7 @@ def test_the_review_counts_the_group_by_its_limits() -> None:
         ({"capacity": RESERVATION, "zones": ["us-east-1a"]}, "leave zones out"),
         ({"capacity": []}, "at least 1 item"),
         ({"machine": "trn2u.48xlarge", "capacity": [SPOT]}, "is not sold as spot, only as"),
-        ({"machine": "g7.2xlarge"}, "needs NVIDIA driver 595"),
+        ({"machine": "g6f.xlarge"}, "a share of one L4, which Karpenter counts as none.*: give scaled_by node_group"),
         ({"scaled_by": "autoscaler"}, "'node_group' or 'karpenter'"),
     ],
 )

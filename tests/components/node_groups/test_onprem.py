@@ -78,6 +78,21 @@ def test_no_label_divides_gpus_behind_the_partition(label: str) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("label", "why"),
+    [
+        ("gpuyard.io/node-group", "is the group's name, which gpuyard sets: leave it out"),
+        ("nvidia.com/gpu.deploy.operands", "which gpuyard decides, so that one alone offers the GPUs: leave it out"),
+        ("nvidia.com/gpu.deploy.device-plugin", "tells the GPU Operator which of its parts a node has"),
+    ],
+)
+def test_no_label_takes_the_place_of_one_that_gpuyard_sets(label: str, why: str) -> None:
+    with pytest.raises(ValidationError, match=why):
+        onprem.NodeGroupSpec.model_validate(
+            {"machine": "dgx-h100", "count": 1, "names": ["dgx-01"], "labels": {label: "false"}}
+        )
+
+
 def test_a_selector_that_finds_anothers_nodes_too_is_told() -> None:
     canary = {"machine": "dgx", "canary": "true"}
     assert list(existing.overlaps({"dgx": {"machine": "dgx"}, "canary": canary})) == [

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from gpuyard import catalogue
-from gpuyard.components.node_groups import aws, aws_template, existing, gcp, onprem
+from gpuyard.components.node_groups import aws, aws_template, existing, gcp, gcp_partition, onprem
 from gpuyard.components.node_groups.offers import offers, part_name
 from gpuyard.components.node_groups.partition import Divided, Partition, configuration, fits, operator_labels, refusals
 
@@ -224,6 +225,37 @@ def test_gke_divides_gpus_by_fields_of_the_node_pool() -> None:
         "gpu_sharing_strategy": "TIME_SHARING",
         "max_shared_clients_per_gpu": 4,
     }
+
+
+WRONG_ON_GKE: list[dict[str, Any]] = [
+    {"kind": "mps", "clients": 4},
+    {"kind": "mig", "profiles": {"1g.10gb": 1}},
+    {"kind": "mig", "profiles": {"1g.5gb": 1, "2g.10gb": 1}, "strategy": "single"},
+    {"kind": "mig", "profiles": {"9g.999gb": 7}, "strategy": "mixed"},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG_ON_GKE, ids=str)
+def test_gke_takes_what_a_refusal_says_to_give_instead(wrong: dict[str, Any]) -> None:
+    machines = [one for one in catalogue.machines().values() if one.cloud == "gcp" and one.resource == "nvidia.com/gpu"]
+    for machine in machines:
+        [why, *_] = gcp_partition.refusals(partition(**wrong), machine)
+        remedies = [{"kind": "time_slicing", "clients": 4}] if "time_slicing" in why else []
+        remedies += [
+            {"kind": "mig", "profiles": {profile: int(count)}}
+            for profile, count in re.findall(r"{([^ ]+): (\d)}", why.partition("give one of ")[2])
+        ]
+        assert remedies, why
+        for remedy in remedies:
+            assert not list(gcp_partition.refusals(partition(**remedy), machine)), why
+        cut = [row for row in catalogue.partitions(machine.accelerator or "").values() if row.gke]
+        assert ("kind mig or" in why) is (wrong["kind"] == "mps" and bool(cut)), why
+
+
+def test_gke_divides_no_gpus_where_there_are_none() -> None:
+    for machine, told in (("e2-standard-8", "has no accelerator"), ("ct6e-standard-4t", "has TPU v6e")):
+        [why] = gcp_partition.refusals(partition(kind="mps", clients=4), catalogue.machine(machine))
+        assert why == f"partition mps is of NVIDIA GPUs, and {machine} {told}: leave partition out"
 
 
 @pytest.mark.parametrize(

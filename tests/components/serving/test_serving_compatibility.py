@@ -27,6 +27,9 @@ def stack(name: str, change: Change) -> dict[str, Any]:
     return platform
 
 
+G7 = {"machine": "g7.2xlarge", "nodes": {"min": 0, "max": 1}}
+
+
 @pytest.mark.parametrize(
     ("name", "change", "sentence"),
     [
@@ -48,8 +51,13 @@ def stack(name: str, change: Change) -> dict[str, Any]:
         ),
         (
             "prod-aws",
-            lambda p: p["node_groups"].update(g7={"machine": "g7.2xlarge", "nodes": {"min": 0, "max": 1}}),
-            "595",
+            lambda p: p["node_groups"].update(g7=G7 | {"release": "1.35.6-20260714"}),
+            "node_groups.g7: the driver is 580.159.03, and RTX PRO 4500 Server needs 595 or later",
+        ),
+        (
+            "prod-aws",
+            lambda p: p["node_groups"].update(g7=G7 | {"scaled_by": "karpenter"}),
+            "node_groups.g7: the driver is 580.159.03, and RTX PRO 4500 Server needs 595 or later",
         ),
         (
             "prod-aws",
@@ -103,6 +111,11 @@ def test_a_stack_whose_software_cannot_run_is_refused(name: str, change: Change,
 @pytest.mark.parametrize("name", ["onprem", "serving", "dev"])
 def test_a_driver_that_nobody_knows_is_no_reason_to_refuse_by_itself(name: str) -> None:
     assert load(stack(name, lambda p: p["cluster"].pop("driver_version")), name)
+
+
+@pytest.mark.parametrize("release", [{}, {"release": "1.35.9-20260917"}])
+def test_a_release_that_has_the_driver_of_a_machine_is_no_reason_either(release: dict[str, str]) -> None:
+    assert load(stack("prod-aws", lambda p: p["node_groups"].update(g7=G7 | release)), "prod-aws")
 
 
 def test_an_image_of_ones_own_is_judged_by_what_is_known_of_it(
