@@ -14,7 +14,7 @@ from engine.run import Run
 
 from gpuyard.review.changes import changes, losses
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(600)]
 
 STABLE, NEXT = "580.126.20", "595.91.07"
 HALLS = {"dgx": ["dgx-01", "dgx-02"], "spare": ["spare-01"], "canary": ["canary-01"]}

@@ -23,7 +23,7 @@ from shipped_cluster import pod
 
 from gpuyard.components.platform_spec import PlatformSpec
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(900)]
 
 GPU, NEURON, TPU = "nvidia.com/gpu", "aws.amazon.com/neuron", "google.com/tpu"
 
@@ -140,7 +140,6 @@ def aws_grows(platform: Platform) -> None:
         platform["node_groups"][group]["nodes"]["max"] += 1
 
 
-@pytest.mark.long
 def test_eks_with_gpus_and_neuron_in_managed_groups_and_karpenters(tmp_path: Path, charts: ChartMirror) -> None:
     with deployed("prod-aws", tmp_path, charts, edit=aws, bring=system_nodes) as stack:
         begin(stack, "production", ["m7i.*", "g6e.*", "g6.*", "inf2.*"])
@@ -227,7 +226,6 @@ def gcp_grows(platform: Platform) -> None:
     platform["node_groups"]["v5e"]["nodes"]["max"] += 2
 
 
-@pytest.mark.long
 def test_gke_with_shared_gpus_tpu_slices_and_ways_to_pay_in_order(tmp_path: Path, charts: ChartMirror) -> None:
     with deployed("dev", tmp_path, charts, edit=gcp, bring=gke_cluster) as stack:
         begin(stack, "development", ["e2-*", "g2-*", "a2-*", "ct5lp-*"])

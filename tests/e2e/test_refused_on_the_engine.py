@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,28 @@ NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and pat
 SAMPLE = ["instance-metadata-eks", "machines-stack"]
 """A program of its own, and a stack file: the others run with `-m long`."""
 
+OWN = ("policies", "quotas")
+"""What may stand beside an example's Pulumi.yaml: prices, limits and rules of its own, quotas of its account."""
+
 PACKS = {"executable": ROOT / "policies" / "analyzer", "folder": ROOT / "policies"}
 RULES = load(find_policies(EXAMPLES).directories).rules
 
+CHARTS = """
+import json, pathlib, pulumi
+
+def local(resource):
+    if resource.type_ != "kubernetes:helm.sh/v3:Release":
+        return None
+    folder = pathlib.Path({charts!r}) / resource.props["chart"]
+    folder.mkdir(parents=True, exist_ok=True)
+    about = {{"apiVersion": "v2", "name": folder.name, "version": resource.props["version"]}}
+    (folder / "Chart.yaml").write_text(json.dumps(about))
+    props = {{key: value for key, value in resource.props.items() if key not in ("repository_opts", "repositoryOpts")}}
+    return pulumi.ResourceTransformationResult(props | {{"chart": str(folder)}}, resource.opts)
+
+pulumi.runtime.register_stack_transformation(local)
+"""
+"""Charts come from the internet: an empty one of the same name takes the place of each."""
 GATE = """
 import runpy
 from gpuyard.review import gate
@@ -57,10 +77,15 @@ class Example:
         program.mkdir(parents=True)
         for file in example.glob("Pulumi*.yaml"):
             (program / file.name).write_text(file.read_text())
-        (program / "__main__.py").write_text(template.format(main=str(example / "__main__.py")))
+        text = (CHARTS + template).format(main=str(example / "__main__.py"), charts=str(folder / "charts"))
+        (program / "__main__.py").write_text(text)
         (stack,) = (file.name.split(".")[1] for file in example.glob("Pulumi.*.yaml"))
         self.cloud = Cloud(folder / "cloud")
         self.engine = Engine(folder / "engine", stack, cloud=self.cloud, program=program)
+        for own in (path for path in example.iterdir() if path.name in OWN):
+            # The gate looks beside the project's file, the pack where the program is: for a user that is one place.
+            for place in (self.engine.project, program):
+                shutil.copytree(own, place / own.name)
         # AWS' provider needs one beside those of the resources.
         self.engine.pulumi("config", "set", "aws:region", "us-east-1")
         expected = YAML(typ="safe", pure=True).load((example / "expected.yaml").read_text())
@@ -112,7 +137,9 @@ def test_the_gate_refuses_with_a_pack_and_without_a_preview(name: str, tmp_path:
 @EVERY
 def test_the_pack_alone_refuses_a_program_that_knows_no_gate(name: str, tmp_path: Path) -> None:
     example = Example(name, tmp_path, NO_GATE)
-    kind = sorted(PACKS)[NAMES.index(name) % 2]
+    # The folder judges by what is its own, and would not take the example's.
+    own = any((EXAMPLES / name / folder).is_dir() for folder in OWN)
+    kind = "executable" if own else sorted(PACKS)[NAMES.index(name) % 2]
     preview = example.engine.preview(pack=PACKS[kind], expect_failure=True)
     told_by_the_pack(preview, example.findings)
     assert example.left() == []
