@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -14,9 +15,10 @@ from rich.text import Text
 from gpuyard.cli.output import emit, for_terminal
 from gpuyard.cli.stacks import program_option
 from gpuyard.review.errors import InputError
-from gpuyard.review.evaluation import rules
+from gpuyard.review.evaluation import limits, rules
 from gpuyard.review.evaluation.evaluate import find_policies
-from gpuyard.review.evaluation.rules import Rule
+from gpuyard.review.evaluation.rules import Rule, RuleSet
+from gpuyard.review.evaluation.thresholds import shown
 from gpuyard.review.program.project import find_project
 
 
@@ -28,7 +30,9 @@ def explain(rule: str | None, program: Path) -> None:
 
     A program's own policies/rules are among them.
     """
-    known = rules.load(find_policies(_root(program)).directories).rules
+    policies = find_policies(root_of(program))
+    loaded = rules.load(policies.directories)
+    known = loaded.rules
     if rule is None:
         emit(for_terminal(lambda console: _list(known.values(), console)))
         return
@@ -38,10 +42,11 @@ def explain(rule: str | None, program: Path) -> None:
     if found is None:
         near = difflib.get_close_matches(rule, known, n=3, cutoff=0.4) or list(known)
         raise InputError(f"there is no rule {rule!r}: give one of {', '.join(near)}, or none to list them all")
-    emit(for_terminal(lambda console: console.print(_explanation(found), _reads(found), sep="\n")))
+    parts = [_explanation(found), *_thresholds(found, loaded, policies.limits), _reads(found)]
+    emit(for_terminal(lambda console: console.print(*parts, sep="\n")))
 
 
-def _root(program: Path) -> Path:
+def root_of(program: Path) -> Path:
     """The program's folder; a folder without a program has the packaged rules."""
     try:
         return find_project(program).root
@@ -62,12 +67,29 @@ def _explanation(rule: Rule) -> Text:
     text = Text.assemble((rule.title, "bold"), f"\n{rule.id} ({rule.catalogue}), {rule.severity}, {rule.level}\n\n")
     text.append(f"{rule.description.strip()}\n\n")
     text.append(Text.assemble(("What to do: ", "bold"), f"{rule.remediation.strip()}\n"))
+    for step in rule.patch:
+        value = "" if step.op == "remove" else f": {json.dumps(step.value)}"
+        text.append(f"  {step.op} <where the finding is>{step.path}{value}\n")
     unknown = {"deny": "denies", "warn": "warns", "skip": "says nothing"}[rule.on_unknown]
     text.append(f"While a value that it reads is unknown, it {unknown}. ")
     for name, values in (("Frameworks", rule.frameworks), ("CVEs", rule.cves)):
         if values:
             text.append(f"{name}: {', '.join(values)}\n")
     return text
+
+
+def _thresholds(rule: Rule, loaded: RuleSet, folder: Path) -> Iterator[Text]:
+    """What a rule compares with, in each environment."""
+    if not rule.thresholds:
+        return
+    names = limits.environments(folder)
+    given = {name: limits.limits("", name, folder, loaded.thresholds)["thresholds"][rule.id] for name in names}
+    text = Text("It compares with these, which limits set below `thresholds`:", style="dim")
+    for name, threshold in rule.thresholds.items():
+        text.append(Text.assemble(f"\n{name}", f"  {threshold.description}", style="not dim"))
+        values = ", ".join(f"{where} {shown(values[name])}" for where, values in given.items())
+        text.append(f"\n  {shown(threshold.default)} by default: {values}", "not dim")
+    yield text.append("\n")
 
 
 def _reads(rule: Rule) -> Text:

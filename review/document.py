@@ -86,6 +86,7 @@ def public(document: Document) -> Document:
 
 def _public(resource: Resource) -> Resource:
     shown = resource.copy()
+    shown.pop("manifests", None)
     for path in resource["secret"]:
         shown["inputs"] = _without(shown["inputs"], path.split("/")[1:])
     return shown

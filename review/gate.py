@@ -115,4 +115,6 @@ def _record(build: Callable[[], object], directory: Path) -> Recording:
 
 
 def _sentence(finding: Finding) -> str:
-    return f"{finding.rule}: {finding.urn.rpartition('::')[2]}{finding.path}: {finding.message}. {finding.remediation}"
+    waived = f"[{finding.waiver.said}] " if finding.waiver else ""
+    where = f"{finding.urn.rpartition('::')[2]}{finding.path}"
+    return f"{waived}{finding.rule}: {where}: {finding.message}. {finding.remediation}"

@@ -73,9 +73,20 @@ def cost(lines: list[Json], **more: Any) -> Json:
     } | more
 
 
-def pod_spec(image: str = "docker.io/vllm/vllm-openai:v0.32.0", **container: Any) -> Json:
-    """A pod with one server that no rule objects to."""
-    return {"containers": [{"name": "server", "image": image} | container]}
+HARDENED = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "readOnlyRootFilesystem": True,
+    "runAsNonRoot": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+
+
+def pod_spec(image: str | None = "docker.io/vllm/vllm-openai:v0.32.0", **container: Any) -> Json:
+    """A pod with one server that no rule objects to; what `securityContext` says goes over what it has."""
+    context = HARDENED | container.pop("securityContext", {})
+    server = {"name": "server", "image": image, "securityContext": context}
+    return {"automountServiceAccountToken": False, "containers": [server | container]}
 
 
 def workload(kind: str, spec: Json, *, namespace: str = "fraud", name: str = "model") -> Json:
@@ -94,7 +105,8 @@ def workload(kind: str, spec: Json, *, namespace: str = "fraud", name: str = "mo
         case "ReplicationController":
             return {"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": {"template": template}}
         case "RayCluster":
-            cluster = {"headGroupSpec": {"rayStartParams": {}, "template": template}}
+            token = {"rayVersion": "2.60.1", "authOptions": {"mode": "token"}}
+            cluster = token | {"headGroupSpec": {"rayStartParams": {}, "template": template}}
             return {"apiVersion": "ray.io/v1", "kind": kind, "metadata": metadata, "spec": cluster}
         case _:
             body = {"selector": selector, "template": template}

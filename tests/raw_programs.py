@@ -7,22 +7,37 @@ from typing import Any
 
 from documents import Json, cost, document, kubernetes, pod_spec, resource, workload
 
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TAGS = {"owner": "ml-platform", "cost-center": "4711"}
 DNS = {"ports": [{"port": 53, "protocol": "UDP"}], "to": [{"namespaceSelector": {}}]}
 
 
 def tenant(name: str = "fraud", *, stack: str = "dev", provider: Json | str = "") -> list[Json]:
-    """A namespace with a default deny."""
-    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    """A namespace with a default deny and a quota of accelerators, which refuses privileged pods."""
+    labels = {"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/enforce-version": "v1.35"}
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
     policy = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
         "metadata": {"name": "default-deny", "namespace": name},
         "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], "egress": [DNS]},
     }
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "accelerators", "namespace": name},
+        "spec": {"hard": {"requests.nvidia.com/gpu": "4"}},
+    }
+    least = {"type": "Container", "defaultRequest": {"cpu": "100m", "memory": "256Mi"}, "default": {"memory": "1Gi"}}
+    limits = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "defaults", "namespace": name},
+        "spec": {"limits": [least]},
+    }
     return [
         kubernetes(manifest, stack=stack, provider=provider, name=f"{name}-{manifest['kind']}")
-        for manifest in (space, policy)
+        for manifest in (space, policy, quota, limits)
     ]
 
 
@@ -84,7 +99,7 @@ def raw_aws() -> Json:
         workload(
             "Deployment",
             pod_spec(
-                args=["--model", "Qwen/Qwen3-8B", "--api-key", "$(VLLM_API_KEY)"],
+                args=["--model", "Qwen/Qwen3-8B", "--revision", COMMIT, "--api-key", "$(VLLM_API_KEY)"],
                 env=[
                     {"name": "VLLM_API_KEY", "valueFrom": {"secretKeyRef": {"name": "vllm", "key": "key"}}},
                     {"name": "OPENAI_API_KEY", "value": "EMPTY"},
@@ -129,7 +144,12 @@ def raw_gcp() -> Json:
         {
             "cluster": None,
             "autoscaling": {"totalMinNodeCount": 0, "totalMaxNodeCount": 4},
-            "nodeConfig": {"machineType": "g2-standard-8", "spot": True, "guestAccelerators": [{"type": "nvidia-l4"}]},
+            "nodeConfig": {
+                "machineType": "g2-standard-8",
+                "spot": True,
+                "guestAccelerators": [{"type": "nvidia-l4"}],
+                "serviceAccount": "nodes@example-ml.iam.gserviceaccount.com",
+            },
         },
         unknown=["/cluster"],
         depends_on=[cluster],
@@ -144,7 +164,10 @@ def raw_gcp() -> Json:
             "repositoryOpts": {"repo": "https://helm.ngc.nvidia.com/nvidia"},
             "values": {
                 "driver": {"enabled": False, "repository": "nvcr.io/nvidia", "image": "driver", "version": "580.1"},
-                "toolkit": {"securityContext": {"privileged": True}},
+                "toolkit": {
+                    "securityContext": {"privileged": True},
+                    "env": [{"name": "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED", "value": "false"}],
+                },
                 "devicePlugin": {"enabled": False},
             },
         },

@@ -17,6 +17,7 @@ from gpuyard.review.evaluation.masks import Mask, scalars
 from gpuyard.review.evaluation.prepare import Preparation, stack_input
 from gpuyard.review.evaluation.rules import Rule
 from gpuyard.review.evaluation.undetermined import SKIP, settle
+from gpuyard.review.evaluation.waiving import names
 from gpuyard.review.judge import describe_in
 from gpuyard.review.recording import Recording, Resource
 
@@ -42,10 +43,11 @@ class GrowingStack:
         self._preparation = Preparation(book.refers, defaults)
         self._sums = Sums(defaults, book.snapshots, date, book.prices)
         self._resources: dict[str, Resource] = {}
-        self._given: dict[Place, str] = {}
+        self._given: dict[Place, tuple[str, bool]] = {}
         self._early = {rule.id: rule for rule in book.rules.rules.values() if rule.scope != "stack"}
         self._looks: dict[tuple[str, ...], list[Rule]] = {}
         self._mask: Mask | None = None
+        self._waiving = book.waiving(date)
         self._engine = Embedded(book.rules)
         about = {"stack": book.stack, "project": project, "environment": book.environment, "date": date}
         self._stack = stack_input(about, book.limits)
@@ -75,7 +77,7 @@ class GrowingStack:
         if not rules:
             return [], frozenset()
         found = self._found(urn, rules, sums=self._sums.so_far() if counts else {})
-        return self._new(told(found, rules, self.mask) if found else []), frozenset(rules)
+        return self._new(found), frozenset(rules)
 
     def _looking(self, urn: str, *, counts: bool) -> list[Rule]:
         """The rules that look at a resource as soon as it comes."""
@@ -100,8 +102,9 @@ class GrowingStack:
         verdict = judge_all(document, self._book, self.mask, self._preparation, choice="embedded")
         return self._new(verdict.findings)
 
-    def _found(self, urn: str, rules: Mapping[str, Rule], *, sums: Json) -> list[Json]:
+    def _found(self, urn: str, rules: Mapping[str, Rule], *, sums: Json) -> list[Finding]:
         prepared = self._preparation.one(urn, self._stack | sums)
+        called = names(prepared.input["objects"]) if self._waiving.by_name else {}
         fired: list[Any] = []
         try:
             text = json.dumps(prepared.input, allow_nan=False)
@@ -119,18 +122,20 @@ class GrowingStack:
             if finding["urn"] == urn or (finding["urn"] == stack and rules[finding["rule"]].scope == "sum")
         ]
         prepared.unknown = {urn: prepared.unknown[urn]}
-        return [found for found in settle(own, rules, prepared) if found["level"] != SKIP]
+        settled = [found for found in settle(own, rules, prepared) if found["level"] != SKIP]
+        # The mask is costly, and most resources have no finding.
+        return told(settled, rules, self.mask, self._waiving, called) if settled else []
 
     def _new(self, findings: list[Finding]) -> list[Finding]:
         """Those that were not given yet, or that say something else now, as a sum that has grown does."""
         new = [finding for finding in findings if not self._said(finding)]
-        self._given |= {_place(finding): finding.message for finding in new}
+        self._given |= {_place(finding): (finding.message, finding.denies) for finding in new}
         return new
 
     def _said(self, finding: Finding) -> bool:
         before = self._given.get(_place(finding))
         # Masked anew: a secret that came since may hide more of it.
-        return before is not None and self.mask(before) == finding.message
+        return before is not None and (self.mask(before[0]), before[1]) == (finding.message, finding.denies)
 
 
 def config_secrets(config: Mapping[str, str], secret_keys: Iterable[str]) -> list[str]:

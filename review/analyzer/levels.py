@@ -40,8 +40,9 @@ class Levels:
                 self._set[name] = level
 
     def of(self, finding: Finding) -> int:
-        """The level of a finding: that of its rule if it was set, else its own."""
-        return self._set.get(finding.rule, LEVELS[finding.level])
+        """The level of a finding: that of its rule if it was set, else its own; what is waived warns at most."""
+        level = self._set.get(finding.rule, LEVELS[finding.level])
+        return min(level, LEVELS["advisory"], key=_STRICTNESS.index) if finding.waiver else level
 
     def loosened(self, rules: Mapping[str, Rule]) -> Iterator[tuple[Rule, str]]:
         """Rules that are applied less strictly than they are written, and what is made of them."""

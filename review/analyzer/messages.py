@@ -52,7 +52,8 @@ def _policy(rule: Rule) -> Any:
 def diagnostic(finding: Finding, rule: Rule, level: Any) -> Any:
     """A finding, where it is, and what to do."""
     where = f" ({finding.path})" if finding.path and finding.path not in finding.message else ""
-    message = f"{finding.message}{where}. {finding.remediation}"
+    waived = f"[{finding.waiver.said}] " if finding.waiver else ""
+    message = f"{waived}{finding.message}{where}. {finding.remediation}"
     return _diagnostic(rule, message=message, urn=finding.urn, level=level)
 
 

@@ -94,7 +94,8 @@ class Sums:
         capacities = known(summed | {"groups": None, "windows": found})
         charges = [charge for one in lines for charge in one.charges]
         charges += [charge for _, charges_ in sorted(self._charges.items()) for charge in charges_]
-        costs = known(cost.summed([one.cost for one in lines], demands, self._prices, charges) | {"lines": None})
+        summed = cost.summed([one.cost for one in lines], demands, self._prices, charges, self._date)
+        costs = known(summed | {"lines": None})
         return {
             "capacity": capacities | {"groups": [one.known_capacity for one in lines]},
             "cost": costs | {"lines": [one.known_cost for one in lines]},

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from gpuyard.review import waivers
 from gpuyard.review.errors import GateError
 from gpuyard.review.evaluation import limits, rules
-from gpuyard.review.evaluation.engines import Choice, engine
-from gpuyard.review.evaluation.findings import Finding, Status, order
+from gpuyard.review.evaluation.engines import Choice, Engine, engine
+from gpuyard.review.evaluation.findings import Finding, Status, Waived, order
 from gpuyard.review.evaluation.masks import Mask
-from gpuyard.review.evaluation.prepare import Preparation, prepare
+from gpuyard.review.evaluation.prepare import Preparation, Prepared, prepare, stack_input
 from gpuyard.review.evaluation.rules import Refers, Rule, RuleSet
 from gpuyard.review.evaluation.undetermined import SKIP, settle
+from gpuyard.review.evaluation.waiving import GROUP, Names, Waiving, names, waiving
 from gpuyard.review.prices import CATALOGUE, FILE, Prices, prices
 from gpuyard.review.quotas import Snapshot, snapshots
+from gpuyard.review.waivers import Waivers
 
 _TEXTS = ("rule", "urn", "path", "message")
 
@@ -42,6 +45,8 @@ class Policies:
     """Folder or file of the quotas of accounts, if there are any."""
     prices: Path | None = None
     """File of prices that go over the catalogue's, if there is one."""
+    waivers: Path | None = None
+    """File of waivers and break-glass, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,12 @@ class Rulebook:
     """Quotas of accounts, as far as they are known."""
     prices: Prices = CATALOGUE
     """What machines cost."""
+    waivers: Waivers = field(default_factory=Waivers)
+    """Those of the stack."""
+
+    def waiving(self, date: str) -> Waiving:
+        """What is waived on a day (YYYY-MM-DD). Raises InputError for what the limits do not allow."""
+        return waiving(self.waivers, self.limits, self.rules.rules, date)
 
     @property
     def refers(self) -> list[Refers]:
@@ -78,23 +89,27 @@ class Verdict:
     """URN and JSON pointer of every secret that stands in plain text: no report may show it."""
     limits: Json = field(default_factory=dict)
     """What it was judged by."""
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    """By id, the rules that have judged: those that found nothing have passed."""
 
 
-def find_policies(program: Path) -> Policies:
+def find_policies(program: Path, packaged: Path | None = None) -> Policies:
     """The packaged rules and limits; a program's own `policies/rules` add to the rules, its `policies/limits` replace
-    the limits, its `policies/prices.csv` goes over the catalogue's prices, and its `quotas` say what its accounts may
-    run."""
-    packaged = Path(str(files("gpuyard.policies"))).resolve()
+    the limits, its `policies/waivers.yaml` replaces the waivers (there are none), its `policies/prices.csv` goes over
+    the catalogue's prices, and its `quotas` say what its accounts may run. `packaged` is another version of
+    what gpuyard brings."""
+    packaged = packaged or Path(str(files("gpuyard.policies"))).resolve()
     own = (program / "policies").resolve()
     added = (own,) if own != packaged and (own / "rules").is_dir() else ()
     limits_ = own / "limits" if (own / "limits").is_dir() else packaged / "limits"
     quotas = (program / "quotas").resolve()
-    own_prices = own / FILE
+    own_prices, waivers_ = own / FILE, own / waivers.FILE
     return Policies(
         (packaged, *added),
         limits_,
         quotas if quotas.is_dir() else None,
         own_prices if own_prices.is_file() else None,
+        waivers_ if waivers_.is_file() else None,
     )
 
 
@@ -104,11 +119,15 @@ def environment_of(stack: str, policies: Policies) -> str:
 
 
 def rulebook(stack: str, policies: Policies) -> Rulebook:
-    """Reads rules and limits. Raises InputError for wrong limits, GateError for rules that cannot be read whole."""
+    """Reads rules, limits and waivers.
+
+    Raises InputError for wrong limits or waivers, GateError for rules that cannot be read whole.
+    """
     environment = environment_of(stack, policies)
-    given = limits.limits(stack, environment, policies.limits)
-    known = snapshots(policies.quotas)
-    return Rulebook(stack, environment, given, rules.load(policies.directories), known, prices(policies.prices))
+    loaded = rules.load(policies.directories)
+    given = limits.limits(stack, environment, policies.limits, loaded.thresholds)
+    waived = waivers.read(policies.waivers, loaded.rules).of_stack(stack)
+    return Rulebook(stack, environment, given, loaded, snapshots(policies.quotas), prices(policies.prices), waived)
 
 
 def evaluate(document: Document, policies: Policies, *, choice: Choice = "auto") -> Verdict:
@@ -130,13 +149,14 @@ def judge_all(
 ) -> Verdict:
     """Judges a document by rules that are read already; `preparation` has its resources, if they were read before.
 
-    Raises GateError when the rules cannot be applied as a whole.
+    Raises InputError for waivers that the limits do not allow, GateError when the rules cannot be applied as a whole.
     """
     if document.get("environment") != book.environment:
         raise GateError(
             f"the document is of {document.get('environment')!r}, its stack's environment is {book.environment!r}"
         )
     by_urn = _resources(document)
+    waiving = book.waiving(document["date"])
     try:
         if preparation is None:
             prepared = prepare(document, book.limits, book.refers)
@@ -144,6 +164,7 @@ def judge_all(
             prepared = preparation.whole(document, book.limits)
         urns = {*by_urn, prepared.input["urn"]}
         plain = [(found["urn"], found["path"]) for found in prepared.input["plain_secrets"]]
+        called = names(prepared.input["objects"]) if waiving.by_name else {}
         text = json.dumps(prepared.input, allow_nan=False)
         # A copy of every input, which the engine is about to make once more.
         prepared.input.clear()
@@ -151,20 +172,35 @@ def judge_all(
         raise GateError(f"the document cannot be prepared for the rules: {error}") from None
     try:
         with engine(book.rules, choice) as chosen:
-            fired = _fired(chosen.ask(text), book.rules, urns)
+            settled = list(settle(_fired(chosen.ask(text), book.rules, urns), book.rules.rules, prepared))
+            settled += _of_waivers(chosen, book, document, waiving.described(settled, called))
             name = chosen.name
     except GateError as error:
         # An engine's error may quote a value.
         raise GateError(mask(str(error))) from None
-    settled = list(settle(fired, book.rules.rules, prepared))
-    findings = told((f for f in settled if f["level"] != SKIP), book.rules.rules, mask)
-    undecided = told((f for f in settled if f["level"] == SKIP), book.rules.rules, mask)
-    return Verdict(findings, undecided, name, plain, book.limits)
+    decided = [found for found in settled if found["level"] != SKIP]
+    left = [found for found in settled if found["level"] == SKIP]
+    findings, undecided = (told(some, book.rules.rules, mask, waiving, called) for some in (decided, left))
+    return Verdict(findings, undecided, name, plain, book.limits, book.rules.rules)
 
 
-def told(settled: Iterable[Json], rules: Mapping[str, Rule], mask: Mask) -> list[Finding]:
-    """Findings as they are told: in order, one for each rule and place, and without a secret."""
-    return _once([_finding(found, rules[found["rule"]], mask) for found in settled])
+def told(
+    settled: Iterable[Json], rules: Mapping[str, Rule], mask: Mask, waiving: Waiving, called: Names
+) -> list[Finding]:
+    """Findings as they are told: in order, one for each rule and place, what is waived marked so, and without a secret.
+    `called` are the names of Kubernetes objects."""
+    return _once([_finding(found, rules[found["rule"]], mask) for found in waiving.over(settled, called)])
+
+
+def _of_waivers(engine: Engine, book: Rulebook, document: Document, described: Json) -> list[Json]:
+    """What the rules about waivers find, which need to know what the others have found."""
+    if not described:
+        return []
+    about = {key: document[key] for key in ("stack", "project", "environment", "date")}
+    given = stack_input(about, book.limits) | described
+    fired = _fired(engine.ask(json.dumps(given)), book.rules, {given["urn"]})
+    own = [found for found in fired if found["rule"].startswith(GROUP)]
+    return list(settle(own, book.rules.rules, Prepared(given, {}, {})))
 
 
 def _text(document: Document, key: str) -> str:
@@ -232,6 +268,8 @@ def _rule_of(finding: Any) -> str:
 
 def _finding(settled: Json, rule: Rule, mask: Mask) -> Finding:
     status: Status = settled["status"]
+    waiver: Waived | None = settled.get("waiver")
+    certain = "violation" in (status, waiver.status if waiver else "")
     return Finding(
         rule=rule.id,
         severity=rule.severity,
@@ -241,7 +279,14 @@ def _finding(settled: Json, rule: Rule, mask: Mask) -> Finding:
         path=mask.path(settled["path"]),
         message=mask(settled["message"]),
         remediation=rule.remediation,
+        patch=rule.patched(settled["path"]) if certain and mask.path(settled["path"]) == settled["path"] else (),
+        waiver=waiver and _masked(waiver, mask),
     )
+
+
+def _masked(waiver: Waived, mask: Mask) -> Waived:
+    ticket, approver, reason = (mask(text) for text in (waiver.ticket, waiver.approver, waiver.reason))
+    return replace(waiver, ticket=ticket, approver=approver, reason=reason)
 
 
 def _once(findings: list[Finding]) -> list[Finding]:

@@ -13,6 +13,36 @@ Status = Literal["violation", "undetermined", "waived"]
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """One step of a patch, as JSON Patch (RFC 6902) has it."""
+
+    op: Literal["add", "replace", "remove"]
+    path: str
+    """JSON pointer into the resource's inputs."""
+    value: Any = None
+    """None for remove."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waived:
+    """Why a finding does not deny."""
+
+    kind: Literal["waiver", "break-glass"]
+    ticket: str
+    approver: str
+    reason: str
+    until: str
+    """The last day, YYYY-MM-DD; of break-glass the moment, YYYY-MM-DDTHH:MM:SSZ."""
+    status: Status
+    """What the finding would be without it."""
+
+    @property
+    def said(self) -> str:
+        """`waiver OPS-7 by jane until 2026-12-31: why`."""
+        return f"{self.kind} {self.ticket} by {self.approver} until {self.until}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that is wrong, or that cannot be decided yet, at one place of one resource."""
 
@@ -22,19 +52,25 @@ class Finding:
     level: Level
     """A mandatory finding denies the deployment, an advisory one warns."""
     status: Status
-    """undetermined: a value that the rule reads is not known before the deployment."""
+    """undetermined: a value that the rule reads is not known before the deployment. waived: see `waiver`."""
     urn: str
     """The resource; the stack's own URN where the rule judges the stack as a whole."""
     path: str
     """JSON pointer into the resource's inputs, or into the resource document where `urn` is the stack's."""
     message: str
-    """The value, the limit and why it is wrong. Never a secret."""
+    """The value, the limit and why it is wrong, and by which waiver it does not deny, or no longer. Never a secret."""
     remediation: str
+    patch: tuple[Operation, ...] = ()
+    """What would cure it, where the rule knows: to the inputs of the resource."""
+    waiver: Waived | None = None
+    """By what it is waived; None for any other status."""
+    known: bool = False
+    """Whether it was there before the change that is reviewed, and only new ones deny."""
 
     @property
     def denies(self) -> bool:
         """Whether the stack must not deploy."""
-        return self.level == "mandatory" and self.status != "waived"
+        return self.level == "mandatory" and self.status != "waived" and not self.known
 
 
 def order(finding: Finding) -> tuple[object, ...]:

@@ -13,7 +13,8 @@ _HOST = ("hostIPC", "hostNetwork", "hostPID")
 
 
 def release(inputs: Json) -> Json:
-    """`{chart, repository, values, images, grants}` of a release; what is left out is an empty text.
+    """`{chart, repository, version, values, value_files, images, grants}` of a release; what is left out is an empty
+    text. `value_files` says whether files give more values, which nobody has read.
 
     A grant is a value that gives the chart's pods power over their node, such as `securityContext.privileged`; its
     `capability` is the Linux capability that it adds, if it is that.
@@ -22,7 +23,9 @@ def release(inputs: Json) -> Json:
     return {
         "chart": (text(inputs.get("chart")) or "").rstrip("/").rpartition("/")[2],
         "repository": text(at(inputs, "repositoryOpts", "repo")) or "",
+        "version": text(inputs.get("version")) or "",
         "values": values,
+        "value_files": bool(inputs.get("valueYamlFiles")),
         "images": [{"path": pointer(path), "image": found} for path, found in _images(values, _registry(values))],
         "grants": [
             {"path": pointer(path), "name": name, "capability": capability}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 DOCKER_HUB = "docker.io"
-_HUB_ALIASES = {"index.docker.io", "registry-1.docker.io", "registry.hub.docker.com"}
+HUB_ALIASES = {"index.docker.io", "registry-1.docker.io", "registry.hub.docker.com"}
 
 _OF_AN_IMAGE = {"image", "imagePullPolicy", "pullPolicy", "registry"}
 """What stands beside `repository` where it is an image's, and not a chart's, a model's or a git server's."""
@@ -99,7 +99,7 @@ def _full(name: str) -> str:
         return f"{DOCKER_HUB}/{name}" if "/" in name else f"{DOCKER_HUB}/library/{name}"
     first, _, rest = name.partition("/")
     host = first.lower()
-    if host in _HUB_ALIASES:
+    if host in HUB_ALIASES:
         host = DOCKER_HUB
     if host == DOCKER_HUB and "/" not in rest:
         rest = f"library/{rest}"

@@ -7,16 +7,30 @@ limit.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError, model_validator
 
 from gpuyard.review.errors import GateError, InputError
+from gpuyard.review.evaluation.thresholds import Given, Threshold, filled, wrong
+from gpuyard.review.evaluation.waiver_limits import WaiverLimit
 from gpuyard.review.program import yamlfile
 
 ENVIRONMENTS = "environments.yaml"
+
+PACKAGED = "gpuyard:"
+"""Before the name of an environment that gpuyard brings: `extends: gpuyard:production`."""
+
+PROBLEMS = 5
+"""Of a file, that are told at once."""
+
+_NAME = r"[a-z][a-z0-9-]{0,39}"
+_EXTENDED = re.compile(rf"({PACKAGED})?({_NAME})")
 
 Glob = Annotated[str, Field(pattern=r"^[A-Za-z0-9._*-]+$")]
 """A name in which `*` stands for any characters."""
@@ -25,14 +39,14 @@ Registry = Annotated[str, Field(pattern=r"^[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*
 """With a slash at its end, everything below it; without, that one repository: `ghcr.io/acme` would let in
 `ghcr.io/acmeevil` if it were a mere prefix. Docker Hub is `docker.io/`, its official images `docker.io/library/`."""
 
-Environment = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
+Environment = Annotated[str, Field(pattern=rf"^{_NAME}$")]
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
 
 
-_Model = TypeVar("_Model", bound=_Part)
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class Accelerators(_Part):
@@ -103,11 +117,12 @@ class _Stack(_Part):
     accelerators: Accelerators | None = None
     machines: list[Glob] | None = None
     budget: Budget | None = None
+    thresholds: Given = Field(default_factory=dict)
 
 
 class Limits(_Part):
-    """The limits of one environment. A file may say `extends: <environment>`: what it leaves out is the other's, save
-    `stacks`."""
+    """The limits of one environment. A file may say `extends: <environment>`, or `extends: gpuyard:<environment>` for
+    one that gpuyard brings: what it leaves out is the other's, save `stacks`. Thresholds are left out one by one."""
 
     accelerators: Accelerators
     machines: list[Glob]
@@ -127,13 +142,24 @@ class Limits(_Part):
     """How old prices may be; as old as they are where this is left out."""
     capacity_window: CapacityWindow | None = None
     """How early the end of a Capacity Block or a reservation is told."""
+    waivers: WaiverLimit | None = None
+    """None are allowed where this is left out."""
+    thresholds: Given = Field(default_factory=dict)
+    """By rule and name, what a rule compares with where that is not its default: `gpuyard explain RULE` has them."""
     stacks: dict[str, _Stack] = Field(default_factory=dict)
     """Limits of single stacks, by exact name; what one leaves out is the environment's."""
 
-    def of_stack(self, stack: str) -> dict[str, Any]:
-        """The limits as rules read them, for one stack."""
-        own = self.stacks.get(stack, _Stack()).model_dump(exclude_none=True)
-        return self.model_dump(exclude={"stacks"}) | own
+    def of_stack(self, stack: str, known: Mapping[str, Mapping[str, Threshold]]) -> dict[str, Any]:
+        """The limits as rules read them, for one stack. `known` are the thresholds of the rules."""
+        own = self.stacks.get(stack, _Stack())
+        thresholds = filled(known, self.thresholds, own.thresholds)
+        return self.model_dump(exclude={"stacks"}) | own.model_dump(exclude_none=True) | {"thresholds": thresholds}
+
+    def wrong(self, known: Mapping[str, Mapping[str, Threshold]]) -> list[str]:
+        """What is wrong with what it says of rules, also for other stacks."""
+        others = [f"stacks/{name}/{one}" for name, own in self.stacks.items() for one in wrong(known, own.thresholds)]
+        unknown = self.waivers.unknown(known) if self.waivers else ()
+        return [*wrong(known, self.thresholds), *others, *unknown]
 
 
 class _Pattern(_Part):
@@ -172,20 +198,60 @@ class Environments(_Part):
 def environment(stack: str, folder: Path) -> str:
     """The environment of a stack. Raises InputError for a wrong map, GateError where there is none."""
     path = folder / ENVIRONMENTS
-    return _checked(path, _read(path), Environments).of_stack(stack)
+    return checked(path, _read(path), Environments).of_stack(stack)
 
 
-def limits(stack: str, environment: str, folder: Path) -> dict[str, Any]:
-    """The limits of a stack. Raises InputError for a wrong file, GateError where there is none."""
+def environments(folder: Path) -> list[str]:
+    """Every environment that has limits."""
+    return sorted(path.stem for path in folder.glob("*.yaml") if path.name != ENVIRONMENTS)
+
+
+def limits(
+    stack: str, environment: str, folder: Path, thresholds: Mapping[str, Mapping[str, Threshold]]
+) -> dict[str, Any]:
+    """The limits of a stack; `thresholds` are those that the rules have.
+
+    Raises InputError for a wrong file, GateError where there is none.
+    """
     path = folder / f"{environment}.yaml"
+    found = checked(path, _content(path), Limits)
+    if said := found.wrong(thresholds):
+        raise InputError("\n".join(f"{path}: {sentence}" for sentence in said[:PROBLEMS]))
+    return found.of_stack(stack.rpartition("/")[2], thresholds)
+
+
+def _content(path: Path, *, extended_by: Path | None = None) -> Any:
+    """What a file says, and where it leaves something out, what the one says that it extends."""
     content = _read(path)
-    if isinstance(content, dict) and "extends" in content:
-        base = _read(folder / f"{content['extends']}.yaml")
-        if not isinstance(base, dict) or "extends" in base:
-            raise InputError(f"{path}: extends: {content['extends']} extends another: extend one that stands by itself")
-        own = {key: value for key, value in content.items() if key != "extends"}
-        content = {key: value for key, value in base.items() if key != "stacks"} | own
-    return _checked(path, content, Limits).of_stack(stack.rpartition("/")[2])
+    if not isinstance(content, dict) or "extends" not in content:
+        return content
+    given = content["extends"]
+    named = _EXTENDED.fullmatch(given) if isinstance(given, str) else None
+    packaged, name = named.groups() if named else (None, "")
+    folder = Path(str(files("gpuyard.policies"))).resolve() / "limits" if packaged else path.parent
+    file = folder / f"{name}.yaml"
+    if not file.is_file() or file.resolve() == path.resolve():
+        there = ", ".join(f"{packaged or ''}{name}" for name in environments(folder) if name != path.stem)
+        raise InputError(f"{path}: extends: {given!r} is no environment that it can extend: give one of {there}")
+    if extended_by and not packaged:
+        raise InputError(
+            f"{extended_by}: extends: {path.stem} extends another: extend one that stands by itself, or one of "
+            f"gpuyard's, as {PACKAGED}production"
+        )
+    return _over(_content(file, extended_by=None if packaged else path), content)
+
+
+def _over(base: Any, own: Mapping[str, Any]) -> dict[str, Any]:
+    """A file over the one that it extends; thresholds one by one."""
+    inherited = {key: value for key, value in base.items() if key != "stacks"} if isinstance(base, dict) else {}
+    found = inherited | {key: value for key, value in own.items() if key != "extends"}
+    theirs, ours = inherited.get("thresholds"), own.get("thresholds")
+    if isinstance(theirs, dict) and isinstance(ours, dict):
+        found["thresholds"] = theirs | ours
+        for rule in {*theirs}.intersection(ours):
+            if isinstance(theirs[rule], dict) and isinstance(ours[rule], dict):
+                found["thresholds"][rule] = theirs[rule] | ours[rule]
+    return found
 
 
 def _read(path: Path) -> Any:
@@ -194,15 +260,16 @@ def _read(path: Path) -> Any:
     return yamlfile.load(path)
 
 
-def _checked(path: Path, content: Any, model: type[_Model]) -> _Model:
+def checked(path: Path, content: Any, model: type[_Model]) -> _Model:
+    """What a file says, as a model. Raises InputError, with a sentence for each problem."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise InputError("\n".join(_sentence(path, problem) for problem in error.errors()[:5])) from None
+        raise InputError("\n".join(_sentence(path, problem) for problem in error.errors()[:PROBLEMS])) from None
 
 
 def _sentence(path: Path, problem: Any) -> str:
     where = "/".join(str(step) for step in problem["loc"])
     given = problem["input"]
     shown = "" if isinstance(given, dict | list) else f" ({given!r} is given)"
-    return f"{path}: {where or 'the file'}: {problem['msg']}{shown}"
+    return f"{path}: {where or 'the file'}: {problem['msg'].removeprefix('Value error, ')}{shown}"

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gpuyard.review.evaluation.objects import CONTAINERS, member, steps
+from gpuyard.review.evaluation.objects import member, steps
 from gpuyard.review.evaluation.plain_secrets import tokens
+from gpuyard.review.evaluation.pods import CONTAINERS
 
 HIDDEN = "(secret)"
 LONG = 4

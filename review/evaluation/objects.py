@@ -1,7 +1,8 @@
-"""Kubernetes objects of a program, whatever resource carries them, and the pods in them.
+"""Kubernetes objects of a program, whatever resource carries them.
 
 An object is what its apiVersion and kind say: the Pulumi type is only asked where the inputs leave them out. Typed
-classes, CustomResource, Patch types, List kinds and the `objs` of a ConfigGroup all come out the same.
+classes, CustomResource, Patch types, List kinds, and the objects, texts and files of a ConfigGroup all come out the
+same.
 """
 
 from __future__ import annotations
@@ -10,26 +11,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpuyard.review.evaluation.images import image
+from gpuyard.review.recording.manifests import documents
 
 PREFIX = "kubernetes:"
-CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 HELM = "kubernetes:helm.sh/"
-CONFIG_GROUP = "kubernetes:yaml/v2:ConfigGroup"
+TEXT = "yaml"
+"""The input that holds manifests as text, or as a list of texts: an object's path goes on into what a text says."""
+_FROM_ELSEWHERE = ("kubernetes:helm.sh/", "kubernetes:kustomize", "kubernetes:yaml")
+"""Types whose inputs are not the object itself."""
 
-_TEMPLATE = ("spec", "template", "spec")
-_POD_SPECS = {
-    "CronJob.batch": ("spec", "jobTemplate", "spec", "template", "spec"),
-    "DaemonSet.apps": _TEMPLATE,
-    "Deployment.apps": _TEMPLATE,
-    "Job.batch": _TEMPLATE,
-    "Pod": ("spec",),
-    "PodTemplate": ("template", "spec"),
-    "ReplicaSet.apps": _TEMPLATE,
-    "ReplicationController": _TEMPLATE,
-    "StatefulSet.apps": _TEMPLATE,
-}
-_DEEP = 24
+DEEPEST = 24
 """A pod spec further down in a custom resource is not looked for: the deepest known, RayService's, is at 6."""
 
 Path = tuple[str | int, ...]
@@ -63,16 +54,31 @@ class Object:
         return f"{PREFIX}{self.api if '/' in self.api else f'core/{self.api}'}:{self.kind}"
 
 
-def objects(type_: str, inputs: Json) -> Iterator[Object]:
-    """The Kubernetes objects that a resource declares."""
-    if type_ == CONFIG_GROUP:
-        yield from _items(inputs.get("objs"), ("objs",), "", "", patch=False)
+def objects(type_: str, inputs: Json, manifests: Mapping[str, Any] | None = None) -> Iterator[Object]:
+    """The Kubernetes objects that a resource declares; `manifests` are those of files that its inputs name."""
+    if type_.startswith(_FROM_ELSEWHERE):
+        if type_.startswith("kubernetes:yaml"):
+            yield from _items(inputs.get("objs"), ("objs",), "", "", patch=False)
+            for path, items in texts(inputs):
+                yield from _items(items, path, "", "", patch=False)
+            for field, items in (manifests or {}).items():
+                yield from _items(items, (field,), "", "", patch=False)
     elif type_.startswith(PREFIX):
         api, _, kind = type_.removeprefix(PREFIX).rpartition(":")
         patch = kind.endswith("Patch")
-        if api and not api.startswith(("helm.sh/", "yaml", "kustomize")):
+        if api:
             api = api.removeprefix("core/")
             yield from _objects(inputs, (), api, kind.removesuffix("Patch"), patch=patch)
+
+
+def texts(inputs: Mapping[str, Any]) -> Iterator[tuple[Path, list[Any] | None]]:
+    """What each text of manifests among the inputs says, and where the text is; None for one that cannot be read."""
+    given = inputs.get(TEXT)
+    if isinstance(given, str):
+        yield (TEXT,), documents(given)
+    elif isinstance(given, list):
+        for i, text in enumerate(given):
+            yield (TEXT, i), documents(text) if isinstance(text, str) else None
 
 
 def _objects(body: Json, path: Path, api: str, kind: str, *, patch: bool) -> Iterator[Object]:
@@ -85,63 +91,10 @@ def _objects(body: Json, path: Path, api: str, kind: str, *, patch: bool) -> Ite
 
 
 def _items(items: Any, path: Path, api: str, kind: str, *, patch: bool) -> Iterator[Object]:
-    if isinstance(items, list) and len(path) < _DEEP:
+    if isinstance(items, list) and len(path) < DEEPEST:
         for i, item in enumerate(items):
             if isinstance(item, dict):
                 yield from _objects(item, (*path, i), api, kind, patch=patch)
-
-
-def pod_specs(found: Object) -> Iterator[tuple[Path, Json]]:
-    """Where an object carries pod specs, and these. A kind that nobody told us of is searched for them."""
-    steps = _POD_SPECS.get(found.key)
-    if steps is None:
-        if found.key not in ("ConfigMap", "Secret", "CustomResourceDefinition.apiextensions.k8s.io"):
-            yield from _search(found.body, found.path)
-        return
-    spec: Any = found.body
-    for step in steps:
-        spec = member(spec, step)
-    # Without a spec that is known there is still a pod: its place says what is unknown.
-    yield (*found.path, *steps), spec if isinstance(spec, dict) else {}
-
-
-def _search(value: Any, path: Path) -> Iterator[tuple[Path, Json]]:
-    if len(path) > _DEEP:
-        return
-    if isinstance(value, dict):
-        containers = value.get("containers")
-        if isinstance(containers, list) and any(
-            isinstance(c, dict) and ("image" in c or "name" in c) for c in containers
-        ):
-            yield path, value
-            return
-        for key, member in value.items():
-            yield from _search(member, (*path, key))
-    elif isinstance(value, list):
-        for i, member in enumerate(value):
-            yield from _search(member, (*path, i))
-
-
-def containers(spec: Json, path: Path) -> Iterator[tuple[str, Path, Json]]:
-    """Every container of a pod: the list that it is in, its place, and itself."""
-    for role in CONTAINERS:
-        listed = spec.get(role)
-        for i, container in enumerate(listed if isinstance(listed, list) else []):
-            if isinstance(container, dict):
-                yield role, (*path, role, i), container
-
-
-def pod(spec: Json, path: Path) -> Json:
-    """A pod as rules read it: its spec without the containers, and these one by one with their image taken apart."""
-    listed = []
-    for role, place, container in containers(spec, path):
-        entry: Json = {"path": pointer(place), "role": role, "container": container}
-        reference = container.get("image")
-        if isinstance(reference, str) and reference:
-            entry["image"] = image(reference)
-        listed.append(entry)
-    rest = {key: value for key, value in spec.items() if key not in CONTAINERS}
-    return {"path": pointer(path), "spec": rest, "containers": listed}
 
 
 def metadata(body: Mapping[str, Any]) -> Json:
@@ -157,6 +110,20 @@ def member(value: Any, step: str | int) -> Any:
     if isinstance(value, list) and str(step).isdecimal() and int(step) < len(value):
         return value[int(step)]
     return None
+
+
+def without(value: Any, path: Path) -> Any:
+    """A copy without the member at `path`; what lies beside the path is shared."""
+    if not path or not isinstance(value, dict | list):
+        return {}
+    first, rest = path[0], path[1:]
+    if isinstance(value, list):
+        return [without(member, rest) if i == first else member for i, member in enumerate(value)]
+    if first not in value:
+        return value
+    if not rest:
+        return {key: member for key, member in value.items() if key != first}
+    return value | {first: without(value[first], rest)}
 
 
 def pointer(path: Path) -> str:

@@ -14,18 +14,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from gpuyard.review.evaluation.objects import (
-    CONTAINERS,
-    HELM,
-    Json,
-    Object,
-    Path,
-    containers,
-    member,
-    metadata,
-    pod_specs,
-    pointer,
-)
+from gpuyard.review.evaluation.objects import HELM, Json, Object, Path, member, metadata, pointer
+from gpuyard.review.evaluation.pods import CONTAINERS, Pod, pods
+from gpuyard.review.evaluation.shells import split
 from gpuyard.review.program.goyaml import parse
 
 _PLACEHOLDER = re.compile(r"example|placeholder|change[-_]?me|(.)\1{7}", re.IGNORECASE)
@@ -51,6 +42,8 @@ class Tokens:
     shortest: int
     references: re.Pattern[str]
     any_format: re.Pattern[str]
+    any_name: re.Pattern[str]
+    """A variable or a flag of those above, with what is given to it."""
     formats: tuple[tuple[str, re.Pattern[str]], ...]
 
     def kind(self, text: str) -> str:
@@ -84,6 +77,7 @@ def tokens() -> Tokens:
         flags=frozenset(said["flags"]),
         shortest=said["shortest"],
         references=re.compile("|".join(said["references"])),
+        any_name=re.compile(rf"(?:{'|'.join(map(re.escape, (*said['names'], *said['endings'], *said['flags'])))})[= ]"),
         any_format=re.compile(rf"(?<![A-Za-z0-9_])(?:{together})"),
         formats=formats,
     )
@@ -98,10 +92,10 @@ def in_plain_text(type_: str, inputs: Json, found: Iterable[Object], secret: fro
     for item in found:
         if item.key == "ConfigMap":
             yield from _config_map(item, secret)
-        for path, spec in pod_specs(item):
-            yield from _pod(spec, path, secret)
-            if len(path) > len(item.path):
-                yield from _annotations(item, path[:-1], secret)
+        for pod in pods(item):
+            yield from _pod(pod, secret)
+            if len(pod.path) > len(item.path):
+                yield from _annotations(item, pod.path[:-1], secret)
     for field, encoded in _USER_DATA.get(type_, {}).items():
         yield from _user_data(inputs, field, secret, encoded=encoded)
     if type_.startswith(HELM):
@@ -109,18 +103,18 @@ def in_plain_text(type_: str, inputs: Json, found: Iterable[Object], secret: fro
         yield from _values(inputs.get("values"), ("values",), secret)
 
 
-def _pod(spec: Json, path: Path, secret: frozenset[str]) -> Iterator[Json]:
-    found = list(_in_containers(spec, path, secret))
+def _pod(pod: Pod, secret: frozenset[str]) -> Iterator[Json]:
+    found = list(_in_containers(pod, secret))
     yield from found
     for role in CONTAINERS if secret else ():
         # A provider that checks inputs marks a whole list for one secret in it, and does not say for which.
-        whole = pointer((*path, role))
+        whole = pointer((*pod.path, role))
         if whole in secret and not any(item["path"].startswith(f"{whole}/") for item in found):
             yield {"path": whole, "place": "pod", "name": "", "kind": "marked"}
 
 
-def _in_containers(spec: Json, path: Path, secret: frozenset[str]) -> Iterator[Json]:
-    for _, place, container in containers(spec, path):
+def _in_containers(pod: Pod, secret: frozenset[str]) -> Iterator[Json]:
+    for _, place, container in pod.containers:
         variables = container.get("env")
         for i, variable in enumerate(variables if isinstance(variables, list) else []):
             if isinstance(variable, dict):
@@ -153,7 +147,22 @@ def _arguments(words: list[Any], path: Path, secret: frozenset[str]) -> Iterator
             yield {"path": pointer(at), "place": "argument", "name": flag, "kind": f"the value of {flag}"}
         else:
             yield from _named(word, at, "argument", "", secret)
+            if " " in text:
+                yield from _in_script(text, at, "argument")
         before = text
+
+
+def _in_script(text: str, path: Path, place: str) -> Iterator[Json]:
+    """The first secret that a script gives to a variable or a flag; one of a known format is told already."""
+    if tokens().kind(text) or not tokens().any_name.search(text):
+        return
+    for command in split(text):
+        for word, following in zip(command, [*command[1:], ""], strict=True):
+            name, _, value = word.partition("=")
+            secret = tokens().value(value or following) if name in tokens().flags else tokens().named(name, value)
+            if secret:
+                yield {"path": pointer(path), "place": place, "name": name, "kind": f"the value of {name}"}
+                return
 
 
 def _config_map(item: Object, secret: frozenset[str]) -> Iterator[Json]:
@@ -162,7 +171,13 @@ def _config_map(item: Object, secret: frozenset[str]) -> Iterator[Json]:
     if whole in secret:
         yield {"path": whole, "place": "ConfigMap", "name": "data", "kind": "marked"}
     for key, value in data.items() if isinstance(data, dict) else ():
-        yield from _named(value, (*item.path, "data", key), "ConfigMap key", key, secret)
+        place: Path = (*item.path, "data", key)
+        told = list(_named(value, place, "ConfigMap key", key, secret))
+        yield from told or _in_script(value if isinstance(value, str) else "", place, "ConfigMap key")
+    binary = item.body.get("binaryData")
+    for key, value in binary.items() if isinstance(binary, dict) else ():
+        text = _decoded(value) if isinstance(value, str) else ""
+        yield from _named(text, (*item.path, "binaryData", key), "ConfigMap key", key, secret)
     # A key whose value is secret and not known yet has no value here.
     for at in sorted(secret):
         key = at.removeprefix(f"{whole}/")

@@ -2,21 +2,35 @@
 
     urn, project, stack, environment, date    the stack; `urn` is its own
     limits           of its environment, see review/evaluation/limits.py
-    by_type          {type: [{urn, name, parent, inputs, unknown, default_tags, references}]}: all but Kubernetes
-                     objects; `unknown` are the pointers to inputs that are not known
-    objects          {"Deployment.apps": [{urn, path, api, name, namespace, patch, body, references}]}
+    by_type          {type: [{urn, name, parent, inputs, unknown, default_tags, references, protect}]}: all but
+                     Kubernetes objects; `unknown` are the pointers to inputs that are not known
+    objects          {"Deployment.apps": [{urn, provider, path, api, name, namespace, patch, body, references}]}
     pods             [{urn, provider, path, object, kind, name, namespace, labels, spec,
-                       containers: [{path, role, container, image}]}]; `object` is the path of what carries the pod
-    releases         [{urn, provider, chart, repository, namespace, values, images: [{path, image}],
-                       grants: [{path, name, capability}]}]
+                       containers: [{path, role, container, image}], whole, pod_labels, accelerated}]; `object` is
+                     the path of what carries the pod, `labels` are that object's and `pod_labels` the pod's; where it
+                     is not `whole`, what is missing may be said by somebody else
+    releases         [{urn, provider, chart, repository, version, namespace, values, value_files,
+                       images: [{path, image}], grants: [{path, name, capability}]}]: see helm.py
     plain_secrets    [{urn, path, place, name, kind}]
+    software         [{urn, path, source, named, product, version, floor, beyond,
+                       holes: [{cves, severity, fixed, through}]}], see software.py; `version` is empty where nobody can
+                     tell it
+    servers          [{urn, path, container, engine, options: {flag: value}, places: {flag: pointer}, environment,
+                       models: [{role, name, source, revision, path}], host_network}]: see servers.py
+    openings, entrances, permissions, trusts, places, default_places, accelerated: see surface.py
+    workloads, cluster_queues, namespaces, queued: of a whole stack, see demand.py
+    floors           {checked, age_days} of the table of holes: its newest day
     cost, capacity   as in the document
+    comparison       {cost: {bound: {base, head}}} beside the base of a change; empty where there is none
     compatibility    [{urn, path, group, machine, driver, image, status, reason}], as in the document
+    waivers          [{rule, resource, ticket, approver, expires, days, state, used, resources, place}], and
+    break_glass      [{ticket, by, approver, reason, from, until, state, rules, place}]: of the stack; told to the rules
+                     of the group `waivers` alone, which are asked when the others have answered
 
 A member that is null (its value is unknown) is left out, so a rule meets what is missing, never a null, save as an
-element of a list. Whole floats are integers: engines print them differently. A pod's spec is in `pods` only, not in its
-object's body. `references` says, by JSON pointer, which resource of the program a value names. A namespace that is not
-known is left out. Nothing here raises on inputs of any shape.
+element of a list. Whole floats are integers: engines print them differently. The spec of a whole pod is in `pods` only,
+not in its object's body. `references` says, by JSON pointer, which resource of the program a value names. A namespace
+that is not known is left out. Nothing here raises on inputs of any shape.
 """
 
 from __future__ import annotations
@@ -26,6 +40,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gpuyard.review.evaluation import demand, pods, servers, software, surface
 from gpuyard.review.evaluation import objects as kubernetes
 from gpuyard.review.evaluation.helm import release
 from gpuyard.review.evaluation.objects import Json, Object, Path, metadata, pointer, steps
@@ -35,6 +50,8 @@ from gpuyard.review.evaluation.rules import Refers
 
 POD = "pod"
 """How METADATA names the spec of any pod."""
+CONTAINER = "container"
+"""A container that stands in no list of containers: what METADATA says of those of a pod holds for it."""
 DEFAULT_TAGS = "defaultTags"
 """An unknown path that no resource has by itself: the tags that its provider gives it are not known."""
 
@@ -98,7 +115,7 @@ class Preparation:
         """Reads a resource; one that is there already is taken out."""
         urn = str(resource["urn"])
         inputs = known(resource["inputs"]) if isinstance(resource["inputs"], dict) else {}
-        objects = list(kubernetes.objects(resource["type"], inputs))
+        objects = list(kubernetes.objects(resource["type"], inputs, known(resource.get("manifests"))))
         parts = _parts(resource["type"], objects)
         self._read[urn] = _Read(urn, resource, inputs, objects, parts, [steps(path) for path in resource["unknown"]])
         self._names[urn] = name(inputs)
@@ -121,6 +138,7 @@ class Preparation:
         prepared = Prepared(stack_input(document, limits), {}, {})
         for resource in document["resources"]:
             self._put(prepared, self._read[resource["urn"]])
+        prepared.input |= demand.demand(prepared.input, prepared.unknown)
         return prepared
 
     def one(self, urn: str, stack: Json) -> Prepared:
@@ -168,19 +186,25 @@ def stack_input(document: Mapping[str, Any], limits: Json) -> Json:
         "limits": known(limits),
         "cost": known(document.get("cost") or {}),
         "capacity": known(document.get("capacity") or {}),
+        "comparison": known(document.get("comparison") or {}),
         "compatibility": known(document.get("compatibility") or []),
+        "floors": software.table(document["date"]),
     } | _nothing()
 
 
 def _nothing() -> Json:
-    return {"by_type": {}, "objects": {}, "pods": [], "releases": [], "plain_secrets": []}
+    own = ("waivers", "break_glass", "pods", "releases", "plain_secrets", "software", "servers")
+    lists = (*own, *surface.LISTS, *demand.LISTS)
+    return {name: {} for name in ("by_type", "objects", *surface.OBJECTS)} | {name: [] for name in lists}
 
 
 def _parts(type_: str, found: list[Object]) -> list[Part]:
     parts = [Part(type_, ())]
     for item in found:
         parts.append(Part(item.type, item.path))
-        parts += [Part(POD, path) for path, _ in kubernetes.pod_specs(item)]
+        for pod in pods.pods(item):
+            parts.append(Part(POD, pod.path))
+            parts += [Part(CONTAINER, place) for place in pod.alone]
     return parts
 
 
@@ -191,11 +215,19 @@ def _add(rego: Json, context: _Context) -> None:
     if not context.read.objects:
         entry = {key: resource[key] for key in ("urn", "name", "parent", "unknown")}
         entry |= {"inputs": inputs, "default_tags": _default_tags(context), "references": context.references}
+        entry["protect"] = resource["options"].get("protect") is True
         rego["by_type"].setdefault(resource["type"], []).append(entry)
+        default = {} if resource["provider"] else context.provider
+        seen = surface.Seen(urn, resource["type"], inputs, context.read.unknown, context.references, default)
+        surface.add(rego, seen)
     if resource["type"].startswith(kubernetes.HELM):
         namespace = _namespace(inputs.get("namespace"), ("namespace",), context)
         about = {"urn": urn, "provider": resource["provider"], **release(inputs)}
-        rego["releases"].append(about | ({"namespace": namespace} if namespace else {}))
+        about |= {"namespace": namespace} if namespace else {}
+        rego["releases"].append(about)
+        surface.add_release(rego, about)
+        rego["software"] += software.of_release(about)
+        rego["servers"] += servers.of_release(about)
     secret = frozenset(resource["secret"])
     plain = in_plain_text(resource["type"], inputs, context.read.objects, secret)
     rego["plain_secrets"] += [{"urn": urn, **secret_} for secret_ in plain]
@@ -211,10 +243,18 @@ def _add_object(rego: Json, item: Object, context: _Context) -> None:
     described = {"object": pointer(item.path), "kind": item.kind, "labels": labels if isinstance(labels, dict) else {}}
     body = item.body
     described["provider"] = context.read.resource["provider"]
-    for path, spec in kubernetes.pod_specs(item):
-        rego["pods"].append(common | described | kubernetes.pod(spec, path))
-        body = _without(body, path[len(item.path) :])
+    for pod in pods.pods(item):
+        prepared = common | described | pods.as_read(pod)
+        rego["pods"].append(prepared)
+        rego["software"] += software.of_pod(prepared)
+        rego["servers"] += servers.of_pod(prepared)
+        if pod.whole:
+            body = kubernetes.without(body, pod.path[len(item.path) :])
+    rego["software"] += software.of_object(context.read.urn, item)
+    rego["servers"] += servers.of_object(context.read.urn, item)
+    surface.add_object(rego, item, common)
     placed = {"path": pointer(item.path), "api": item.api, "patch": item.patch, "references": context.references}
+    placed["provider"] = context.read.resource["provider"]
     rego["objects"].setdefault(item.key, []).append(common | placed | {"body": body})
 
 
@@ -231,20 +271,6 @@ def _namespace(own: Any, place: Path, context: _Context) -> str:
     given = provider.get("inputs")
     default = given.get("namespace") if isinstance(given, dict) else None
     return default if isinstance(default, str) and default else "default"
-
-
-def _without(body: Any, path: Path) -> Any:
-    """A copy without the member at `path`; what lies beside the path is shared."""
-    if not path or not isinstance(body, dict | list):
-        return {}
-    first, rest = path[0], path[1:]
-    if isinstance(body, list):
-        return [_without(member, rest) if i == first else member for i, member in enumerate(body)]
-    if first not in body:
-        return body
-    if not rest:
-        return {key: value for key, value in body.items() if key != first}
-    return body | {first: _without(body[first], rest)}
 
 
 def _default_tags(context: _Context) -> Json:

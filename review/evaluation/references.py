@@ -109,6 +109,11 @@ def _at(inputs: Any, place: Path) -> Any:
     return inputs
 
 
+def hidden(path: Steps, unknown: Iterable[Steps]) -> bool:
+    """Whether a value, what holds it, or a part of it is not known."""
+    return any(path[: len(one)] == one or one[: len(path)] == path for one in unknown)
+
+
 def _hides(place: Path, unknown: Steps) -> bool:
     """Whether what is not known is the value at a place, or a part of it."""
     return unknown[: len(place)] == tuple(str(step) for step in place)

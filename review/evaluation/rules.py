@@ -16,6 +16,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from gpuyard.review.errors import GateError
+from gpuyard.review.evaluation.findings import Operation
+from gpuyard.review.evaluation.thresholds import Name, Threshold
 from gpuyard.review.program.goyaml import YamlError, parse
 
 ENTRY = "main.rego"
@@ -58,6 +60,33 @@ class Refers(Read):
     """The type that it names."""
 
 
+class Patch(_Metadata):
+    """One step of what cures a finding, as JSON Patch has it."""
+
+    op: Literal["add", "replace", "remove"]
+    path: Annotated[str, Field(pattern=r"^(/[^/]+)*$")]
+    """From the finding's path on: empty for itself, `/x` for what is below it, `/../x` for what is beside it."""
+    value: Any = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        given = "value" in self.model_fields_set
+        if given == (self.op == "remove"):
+            raise ValueError(f"{self.op} {'has a value' if given else 'has no value'}")
+        if ".." in self.path.lstrip("/.").split("/"):
+            raise ValueError(f"{self.path} goes up after it went down")
+        return self
+
+    def at(self, path: str) -> Operation | None:
+        """The step for a finding at a path; None where that has not so many steps above it."""
+        steps = self.path.split("/")[1:]
+        up = steps.count("..")
+        base = path.split("/")[1:]
+        if up > len(base):
+            return None
+        return Operation(self.op, "".join(f"/{step}" for step in [*base[: len(base) - up], *steps[up:]]), self.value)
+
+
 class Rule(_Metadata):
     """What METADATA says of a rule."""
 
@@ -78,9 +107,18 @@ class Rule(_Metadata):
     waivable: bool = True
     reads: list[Read]
     refers: list[Refers] = Field(default_factory=list)
+    thresholds: dict[Name, Threshold] = Field(default_factory=dict)
+    """By name, what it compares with: it reads them in `input.limits.thresholds["<group>/<rule>"]`, where all are."""
     frameworks: list[str] = Field(default_factory=list)
     remediation: Annotated[str, Field(min_length=1)]
+    patch: list[Patch] = Field(default_factory=list)
+    """What cures a finding, where the same always does; in the inputs of the resource that the finding is about."""
     cves: list[Annotated[str, Field(pattern=r"^CVE-[0-9]{4}-[0-9]{4,}$")]] = Field(default_factory=list)
+
+    def patched(self, path: str) -> tuple[Operation, ...]:
+        """The patch of a finding at a path: whole or none."""
+        found = [step.at(path) for step in self.patch]
+        return tuple(step for step in found if step) if all(found) else ()
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -96,6 +134,11 @@ class RuleSet:
     rules: Mapping[str, Rule]
     modules: Mapping[str, str]
     """Rego text by file name, in the order in which an engine may take them: a module follows what it imports."""
+
+    @property
+    def thresholds(self) -> dict[str, Mapping[str, Threshold]]:
+        """By rule and name."""
+        return {rule.id: rule.thresholds for rule in self.rules.values()}
 
     @property
     def revision(self) -> str:

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from gpuyard.review.evaluation.objects import pointer, steps
-from gpuyard.review.evaluation.prepare import Prepared
+from gpuyard.review.evaluation.prepare import CONTAINER, POD, Prepared
 from gpuyard.review.evaluation.references import Steps
 from gpuyard.review.evaluation.rules import Read, Rule
 
@@ -55,7 +55,7 @@ class _Unknown:
     def __init__(self, rules: Mapping[str, Rule], prepared: Prepared) -> None:
         self._rules = rules
         self._prepared = prepared
-        self._reads: dict[str, list[tuple[str, Read]]] = {}
+        self._reads: dict[str, list[tuple[str, Steps]]] = {}
         self._found: dict[str, dict[str, list[Steps]]] = {}
 
     def about(self, finding: Json) -> list[Steps]:
@@ -75,26 +75,34 @@ class _Unknown:
                 base = tuple(str(step) for step in part.path)
                 for rule_id, read in self._reads_of(part.type):
                     listed = found.setdefault(rule_id, [])
-                    place = (*base, *read.steps)
+                    place = (*base, *read)
                     listed += [p for p in unknown if p not in listed and _touch(place, p)]
             self._found[urn] = {rule_id: paths for rule_id, paths in found.items() if paths}
         return self._found[urn]
 
-    def _reads_of(self, type_: str) -> list[tuple[str, Read]]:
+    def _reads_of(self, type_: str) -> list[tuple[str, Steps]]:
         if type_ not in self._reads:
             self._reads[type_] = [
-                (rule.id, read)
+                (rule.id, steps_)
                 for rule in self._rules.values()
                 for read in rule.reads
-                if not read.fires and fnmatchcase(type_, read.type)
+                if not read.fires and (steps_ := _within(type_, read))
             ]
         return self._reads[type_]
+
+
+def _within(type_: str, read: Read) -> Steps:
+    """What is read of a part of a resource, from there on; empty where nothing is."""
+    if type_ == CONTAINER and read.type == POD and read.steps[:2] == ("containers", "*"):
+        return read.steps[2:]
+    return read.steps if fnmatchcase(type_, read.type) else ()
 
 
 def _undecided(rule: Rule, places: list[str]) -> Json:
     more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
     return {
         "message": f"cannot be decided before the deployment, not known yet: {', '.join(places[:_SHOWN])}{more}",
+        "places": places,
         "status": "undetermined",
         "level": _LEVELS[rule.on_unknown],
     }

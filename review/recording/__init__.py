@@ -33,12 +33,14 @@ class Resource(_Always, total=False):
     `options` holds those that the program set, of protect, ignore_changes, depends_on (URNs, also those that inputs
     imply), aliases (URNs) and retain_on_delete. `remote` is a component that another program makes, whose parts are not
     here. `source` is `file:line`, relative to the project. `autoname` is the name that its provider has chosen, where
-    an engine tells; it is not among the inputs.
+    an engine tells; it is not among the inputs. `manifests` is what files hold that an input names, by that input: it
+    is judged, and never written.
     """
 
     remote: bool
     source: str
     autoname: str
+    manifests: dict[str, list[Any]]
 
 
 @dataclass(frozen=True)

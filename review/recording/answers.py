@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import yaml  # type: ignore[import-untyped]
 
+from .manifests import documents
+
 OWN_FILE = "gpuyard.invokes.yaml"
 """A program's own answers, beside its Pulumi.yaml."""
 
@@ -111,8 +113,10 @@ def _filled(answer: Any, args: Args, place: Mapping[str, Any]) -> Any:
 
 def _decoded_yaml(args: Args) -> Args:
     """The documents of a text, as pulumi-kubernetes' ConfigFile and ConfigGroup of version 1 ask for them."""
-    documents = [document for document in yaml.safe_load_all(args["text"]) if document is not None]
-    return {"result": json.loads(json.dumps(documents, default=str))}
+    found = documents(args["text"])
+    if found is None:
+        raise ValueError("kubernetes:yaml:decode: the text is no YAML, or too much of it: give YAML of at most 5 MB")
+    return {"result": found}
 
 
 def _policy_document(args: Args) -> Args | None:

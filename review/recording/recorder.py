@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from google.protobuf import empty_pb2
@@ -13,6 +14,7 @@ from pulumi.runtime.proto import resource_pb2 as pb
 
 from .answers import Answers, UnansweredError, place_of
 from .echo import known_outputs, result, struct, unknown_result
+from .manifests import FILES, from_files
 from .sdk import in_output_form
 from .sources import Sources
 from .transforms import given, transformed, transformed_invoke
@@ -156,6 +158,9 @@ class Recorder:
         }
         if request.remote:
             record["remote"] = True
+        manifests = from_files(request.type, inputs, Path()) if request.type in FILES else {}
+        if manifests:
+            record["manifests"] = manifests
         source = self._source(request)
         if source is not None:
             record["source"] = source

@@ -18,6 +18,7 @@ from ruamel.yaml import YAML
 from gpuyard.review.evaluation import rules
 from gpuyard.review.evaluation.evaluate import find_policies
 from gpuyard.review.evaluation.findings import Finding
+from gpuyard.review.evaluation.waiving import GROUP
 from gpuyard.review.judge import Review, judge
 from gpuyard.review.program.record import find_project, record_program
 from gpuyard.review.program.stackfile import stacks
@@ -80,7 +81,7 @@ def test_an_example_is_refused_for_what_it_promises_and_nothing_else(name: str) 
     reviewed = judge(recording, policies, date=DATE)
     assert [written(finding) for finding in reviewed.findings] == expected(name)["findings"]
     assert len({finding.rule for finding in reviewed.findings}) == 1, "an example shows one rule"
-    assert reviewed.refused
+    assert reviewed.refused == any(finding["level"] == "mandatory" for finding in expected(name)["findings"])
     pack = grown(
         resources, stack=recording.stack, project=recording.project, policies=policies, config=recording.config
     )
@@ -112,7 +113,9 @@ def test_the_command_refuses_an_example_until_it_is_fixed(tmp_path: Path) -> Non
 
 def test_every_rule_has_an_example_that_it_refuses() -> None:
     shown = {finding["rule"] for name in NAMES for finding in expected(name)["findings"]}
-    assert shown == set(rules.load(find_policies(EXAMPLES).directories).rules)
+    known = rules.load(find_policies(EXAMPLES).directories).rules
+    # Waivers: tests/review/test_waivers.py. How old the catalogue is, no program says, nor what it was before.
+    assert shown == {rule for rule in known if not rule.startswith(GROUP)} - {"supply_chain/floors_age", "cost/increase"}
 
 
 def test_the_table_of_examples_says_what_they_give() -> None:

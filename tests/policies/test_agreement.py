@@ -16,10 +16,11 @@ from gpuyard.review.evaluation.engines import Embedded, OpaServer, started_opa
 from gpuyard.review.evaluation.evaluate import find_policies
 from gpuyard.review.evaluation.prepare import prepare
 from gpuyard.review.evaluation.rules import RuleSet, load
+from gpuyard.review.evaluation.waiving import GROUP
 
 Json = dict[str, Any]
 
-EACH = 21
+EACH = 101
 """`make check` takes one mutation of so many, evenly; all of them run with `-m long`."""
 
 POLICIES = find_policies(Path("/nonexistent"))
@@ -38,7 +39,7 @@ def server(rules: RuleSet, opa: Path) -> Iterator[OpaServer]:
 
 def given(document: Json, rules: RuleSet) -> str:
     refers = sorted({refers for rule in rules.rules.values() for refers in rule.refers}, key=str)
-    found = limits.limits(document["stack"], document["environment"], POLICIES.limits)
+    found = limits.limits(document["stack"], document["environment"], POLICIES.limits, rules.thresholds)
     return json.dumps(prepare(document, found, refers).input)
 
 
@@ -60,7 +61,8 @@ def test_the_broken_programs_break_every_rule(rules: RuleSet) -> None:
     fired = {
         finding["rule"] for make in BROKEN.values() for finding in Embedded(rules).ask(given(make(), rules))["findings"]
     }
-    assert fired == set(rules.rules)
+    # No program says anything of waivers, or of what it was before a change.
+    assert fired == {rule for rule in rules.rules if not rule.startswith(GROUP)} - {"cost/increase"}
 
 
 def disagreements(chosen: list[Mutation], rules: RuleSet, server: OpaServer) -> list[str]:

@@ -10,15 +10,17 @@ import pytest
 
 from gpuyard import catalogue
 from gpuyard.review.evaluation import limits
+from gpuyard.review.evaluation.rules import load
 
 FOLDER = Path(__file__).parent.parent.parent / "policies" / "limits"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml") if path.name != limits.ENVIRONMENTS)
+THRESHOLDS = load([FOLDER.parent]).thresholds
 STRICTEST = limits.environment("a-name-that-nobody-listed", FOLDER)
 NAMED = {"dev": "development", "dev-anna": "development", "staging-2": "staging", "prod-aws": "production"}
 
 
 def of(environment: str, stack: str = "a-name-that-nobody-listed") -> dict[str, Any]:
-    return limits.limits(stack, environment, FOLDER)
+    return limits.limits(stack, environment, FOLDER, THRESHOLDS)
 
 
 @pytest.mark.parametrize(("stack", "environment"), NAMED.items())

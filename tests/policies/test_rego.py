@@ -30,6 +30,8 @@ FORBIDDEN = {
     r'\$"': "regorus lacks template strings",
     r"\bimport\s+(future|rego)\b": "Rego v1 needs no imports of keywords",
     r'sprintf\("[^"]*%[^v%"]': "only %v prints the same on both engines, whatever the value's type is",
+    r"(?m)^deny contains \{.*\w\(": "regorus ends with an error where the call is undefined: name it in the body",
+    r"\bcontains [a-z_.]+\[": "where that is missing, regorus loses the set's other members: name it in the body",
     r"\btrace\(|\bprint\(": "left over from debugging",
 }
 """What the engines do differently, or what would make a review depend on more than its input."""
@@ -56,11 +58,16 @@ def names(path: Path) -> list[str]:
     return re.findall(r"^(test_\w+)", path.read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
-def test_rego_tests_pass_in_the_embedded_engine(path: Path) -> None:
+@pytest.fixture(scope="module")
+def engine() -> regorus.Engine:
     engine = regorus.Engine()
-    for module in [*PRODUCT, path]:
+    for module in MODULES:
         engine.add_policy(str(module.relative_to(POLICIES)), module.read_text())
+    return engine
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
+def test_rego_tests_pass_in_the_embedded_engine(path: Path, engine: regorus.Engine) -> None:
     package = re.search(r"^package (\S+)$", path.read_text(), re.MULTILINE)
     assert package
     failed = [name for name in names(path) if engine.eval_rule(f"data.{package[1]}.{name}") is not True]
@@ -131,6 +138,8 @@ def test_the_lint_knows_the_forms_of_not(form: str, allowed: bool) -> None:
         "net.cidr_intersects(a, b)",
         "now := time.now_ns()",
         "m := rego.metadata.rule()",
+        'roles contains group.references["/role"] if {',
+        'deny contains {"urn": x.urn, "path": place(x)} if {',
     ],
 )
 def test_the_lint_knows_the_forbidden_forms(text: str) -> None:

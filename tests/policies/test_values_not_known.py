@@ -158,7 +158,8 @@ def test_a_gke_cluster_that_enforces_one_way_need_not_tell_of_the_others() -> No
     cluster = next(r for r in given["resources"] if r["type"] == "gcp:container/cluster:Cluster")
     unknown(cluster, "/datapathProvider")
     assert [(rule, status) for rule, status, _ in found(given)] == [("isolation/default_deny", "undetermined")]
-    cluster["inputs"]["enableAutopilot"] = True
+    account = {"autoProvisioningDefaults": {"serviceAccount": "nodes@example-ml.iam.gserviceaccount.com"}}
+    cluster["inputs"] |= {"enableAutopilot": True, "clusterAutoscaling": account}
     assert found(given) == []
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
 from documents import Json, kubernetes, resource
 
 from gpuyard.review import charges
+from gpuyard.review.cost import cost
 from gpuyard.review.disks import Disk, of_pool, of_template
 from gpuyard.review.node_group import NodeGroup
 from gpuyard.review.volumes import in_gib, of_objects
@@ -215,3 +217,14 @@ def test_volumes_that_a_chart_claims_are_said_not_to_be_priced() -> None:
 )
 def test_a_quantity_is_counted_in_gib(text: Any, gib: float | None) -> None:
     assert in_gib(text) == gib
+
+
+def test_the_oldest_price_beside_those_of_machines_is_known() -> None:
+    gateway = resource("aws:ec2/natGateway:NatGateway", "out", EAST)
+    lines = [*of(eks("1.36"), "2027-01-01"), *of(gateway, "2027-01-01")]
+    assert len({line["date"] for line in lines}) == 2
+    oldest = min(line["date"] for line in lines)
+    days = (date.fromisoformat("2027-01-01") - date.fromisoformat(oldest)).days
+    assert cost([], [], date="2027-01-01", charges=lines)["charges_as_of"] == {"date": oldest, "age_days": days}
+    unpriced = of(resource("aws:s3/bucket:Bucket", "b", EAST))
+    assert cost([], [], date="2027-01-01", charges=unpriced)["charges_as_of"] is None

@@ -214,6 +214,38 @@ def test_a_reservation_that_comes_first_is_filled_first_and_paid_while_idle() ->
     assert month == {"min": 160716.8, "initial": 160716.8 + 2 * 20 * 730, "max": 160716.8 + 6 * 20 * 730}
 
 
+def test_a_reservation_of_a_node_group_and_of_karpenter_is_paid_once() -> None:
+    kept = group("a", "p5.48xlarge", (0, 0, 2), market="reservation", reserved=4, reservations=("cr-1",))
+    karpenter = group(
+        "b",
+        "p5.48xlarge",
+        (0, 0, 4),
+        market="reservation",
+        then=("on_demand",),
+        reserved=6,
+        paid=(("reservation", 4, None), ("reservation", 2, None)),
+        reservations=("cr-1", "cr-2"),
+    )
+    found = cost([kept, karpenter], [])
+    once = round(4 * 55.04 * 730, 2)
+    [credit] = found["charges"]
+    assert (credit["name"], credit["urn"]) == ("cr-1", "urn:a")
+    assert credit["month"] == {"min": -once, "initial": -once, "max": round(-2 * 55.04 * 730, 2)}
+    assert found["total"] == {
+        "min": round(6 * 55.04 * 730, 2),
+        "initial": round(6 * 55.04 * 730, 2),
+        "max": round(8 * 55.04 * 730, 2),
+    }, "of the six nodes that want the first one, two come from elsewhere"
+    assert cost([kept, replace(kept, urn="urn:c", reservations=(None,))], [])["charges"] == [], "it may be another"
+
+
+def test_a_commitment_covers_no_machine_of_a_reservation_twice() -> None:
+    prices = own(("committed", "2026-01-01", 40.0), machines=10)
+    kept = group("a", "p5.48xlarge", (0, 0, 2), market="reservation", reserved=4, reservations=("cr-1",))
+    found = cost([kept, replace(kept, urn="urn:b", name="b")], [], prices=prices)
+    assert found["total"] == dict.fromkeys(("min", "initial", "max"), 4 * 40.0 * 730)
+
+
 def test_a_commitment_makes_as_many_machines_cheaper_as_it_covers() -> None:
     prices = own(("committed", "2026-01-01", 40.0), machines=3)
     groups = [group("a", "p5.48xlarge", (0, 1, 2)), group("b", "p5.48xlarge", (0, 0, 2))]
@@ -254,7 +286,8 @@ def test_a_price_is_as_old_as_the_review_is_late() -> None:
 
 
 def charge(month: dict[str, float] | None) -> dict[str, Any]:
-    return {"urn": "u", "name": "n", "what": "w", "month": month, "unknown": None if month else "who knows"}
+    unknown = None if month else "who knows"
+    return {"urn": "u", "name": "n", "what": "w", "date": None, "month": month, "unknown": unknown}
 
 
 def test_charges_are_in_the_total_and_what_is_not_priced_is_named_beside_it() -> None:

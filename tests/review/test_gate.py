@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -70,6 +71,35 @@ def test_a_preview_declares_everything_then_fails(tmp_path: Path) -> None:
     names, ended = run(denied, tmp_path, preview=True)
     assert sorted(names) == ["mighty", "settings"], "the engine is asked in any order"
     assert isinstance(ended, pulumi.RunError)
+
+
+def waiver(directory: Path, *, days: int) -> None:
+    (directory / "policies").mkdir()
+    last = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=days)
+    about = "rule: isolation/privileged, resource: team/Pod/mighty, stack: dev"
+    entry = f"{about}, reason: r, ticket: ML-1, approver: ben, expires: {last}"
+    (directory / "policies/waivers.yaml").write_text(f"waivers: [{{{entry}}}]\n")
+
+
+def test_what_is_waived_is_deployed(tmp_path: Path) -> None:
+    waiver(tmp_path, days=30)
+    names, ended = run(denied, tmp_path, preview=False)
+    assert (sorted(names), ended) == (["mighty", "settings"], None)
+
+
+def test_what_was_waived_until_yesterday_is_not(tmp_path: Path) -> None:
+    waiver(tmp_path, days=-1)
+    names, ended = run(denied, tmp_path, preview=False)
+    assert names == []
+    assert "nothing is deployed" in str(ended)
+
+
+def test_a_wrong_waiver_shuts_the_gate(tmp_path: Path) -> None:
+    waiver(tmp_path, days=1000)
+    names, ended = run(allowed, tmp_path, preview=False)
+    assert names == []
+    assert "the gate could not decide" in str(ended)
+    assert "give 90 at most" in str(ended)
 
 
 @pytest.mark.parametrize("preview", [True, False])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from gpuyard.review.capacity import capacity
 from gpuyard.review.cost import cost
 from gpuyard.review.node_groups import node_groups
@@ -31,7 +33,7 @@ def pool(name: str, nodes: int, parent: str = "", **config: Any) -> dict[str, An
 
 CAPACITY = [
     {"kind": "reservation", "name": "h100", "count": 4},
-    {"kind": "reservation", "name": "more", "count": 2},
+    {"kind": "reservation", "name": "more", "count": 2, "project": "p", "block": "b"},
     {"kind": "spot", "max": 6},
 ]
 GROUP = resource("gpuyard:index:GkeNodeGroup", "h100", {"capacity": CAPACITY})
@@ -53,6 +55,62 @@ def test_pools_of_one_group_are_one_group_to_tenants_and_each_its_own_market() -
 def test_a_way_of_a_wrong_type_does_not_stop_the_review() -> None:
     group = resource("gpuyard:index:GkeNodeGroup", "h100", {"capacity": [None, "spot", *CAPACITY]})
     assert [g.reserved for g in node_groups([group, *POOLS])] == [4, 2, None]
+
+
+def test_machines_that_may_be_taken_back_or_come_for_a_job_are_not_on_demand() -> None:
+    queued = pool("queued", 2)
+    queued["inputs"]["queuedProvisioning"] = {"enabled": True}
+    pools = [pool("spot", 2, spot=True), pool("preemptible", 2, preemptible=True), queued, pool("plain", 2, spot=False)]
+    assert [g.market for g in node_groups(pools)] == ["spot", "spot", "flex_start", "on_demand"]
+
+
+def test_reservations_of_one_name_in_two_zones_are_two() -> None:
+    ways = [
+        {"kind": "reservation", "name": "h100", "zone": "us-central1-a", "count": 4},
+        {"kind": "reservation", "name": "h100", "zone": "us-central1-b", "count": 2},
+    ]
+    group = resource("gpuyard:index:GkeNodeGroup", "h100", {"capacity": ways})
+    near = pool("h100-reservation", 4, group["urn"], reservationAffinity={**NAMED, "values": ["h100"]})
+    far = pool("h100-reservation-2", 2, group["urn"], reservationAffinity={**NAMED, "values": ["h100"]})
+    far["inputs"]["nodeLocations"] = ["us-central1-b"]
+    found = node_groups([group, near, far])
+    assert [g.reserved for g in found] == [4, 2]
+    assert [line["what"] for line in cost(found, [])["charges"]] == [], "each is paid"
+
+
+@pytest.mark.parametrize(
+    ("second", "most", "paid_at_max"),
+    [
+        ("h100", (2, 2), 4),
+        ("projects/example-dev/reservations/h100", (2, 2), 4),
+        ("projects/other/reservations/h100", (2, 2), 8),
+        ("h100", (4, 2), 6),
+    ],
+    ids=["one", "the project's own", "another project's", "more than it has"],
+)
+def test_a_reservation_that_two_groups_use_is_paid_once(second: str, most: tuple[int, int], paid_at_max: int) -> None:
+    capacity_ = {"kind": "reservation", "name": "h100", "zone": "us-central1-a", "count": 4}
+    resources = []
+    for name, nodes, value in zip(("train", "serve"), most, ("h100", second), strict=True):
+        component = resource("gpuyard:index:GkeNodeGroup", name, {"capacity": capacity_})
+        made = pool(name, nodes, component["urn"], reservationAffinity={**NAMED, "values": [value]})
+        made["inputs"]["project"] = "example-dev"
+        resources += [component, made]
+    found = cost(node_groups(resources), [])
+    hour = found["lines"][0]["usd_hour"]
+    idle = 8 if paid_at_max == 8 else 4
+    assert found["total"] == {
+        bound: pytest.approx(nodes * hour * 730, abs=0.02)
+        for bound, nodes in {"min": idle, "initial": idle, "max": paid_at_max}.items()
+    }
+
+
+def test_slices_of_one_group_pay_their_reservation_once() -> None:
+    capacity_ = {"kind": "reservation", "name": "tpu", "zone": "us-central1-a", "count": 8}
+    group = resource("gpuyard:index:GkeNodeGroup", "tpu", {"capacity": capacity_})
+    pools = [pool(name, 4, group["urn"], reservationAffinity={**NAMED, "values": ["tpu"]}) for name in ("tpu", "tpu-2")]
+    found = cost(node_groups([group, *pools]), [])
+    assert found["total"]["max"] == pytest.approx(8 * found["lines"][0]["usd_hour"] * 730, abs=0.02)
 
 
 def test_what_endpoints_keep_busy_is_counted_once_over_the_pools() -> None:

@@ -54,6 +54,7 @@ def test_machine_and_reservation_are_found_in_the_launch_template() -> None:
     )
     (found,) = node_groups([template, component, group])
     assert (found.machine, found.market, found.reserved) == ("p5.48xlarge", "reservation", 4)
+    assert found.reservations == ("cr-0",)
 
 
 def test_gke_limits_for_each_zone_are_multiplied_by_the_zones() -> None:
@@ -134,4 +135,4 @@ def test_gpus_that_a_pool_adds_to_its_machines_count() -> None:
     gpus = {"machineType": "n1-standard-8", "guestAccelerators": [{"type": "nvidia-tesla-t4", "count": 4}]}
     (found,) = node_groups([resource(GKE, "t4", {"location": "us-central1-a", "nodeConfig": gpus, "nodeCount": 2})])
     assert found.attached == ("nvidia-tesla-t4", 4)
-    assert capacity([found], [])["accelerators"] == {"nvidia-tesla-t4": 8}
+    assert capacity([found], [])["accelerators"] == {"T4": 8}

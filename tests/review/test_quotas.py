@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import resource
+from documents import kubernetes, resource
 
 from gpuyard.review.capacity import capacity
 from gpuyard.review.errors import InputError
@@ -207,3 +207,69 @@ def test_a_file_that_is_named_must_be_of_the_stacks_account_and_region(other: Js
     check_given(Path("q.json"), Snapshot.model_validate(GCP), groups)
     with pytest.raises(InputError, match="the stack's node groups are of 111122223333 in us-east-1: give the file"):
         check_given(Path("q.json"), Snapshot.model_validate(GIVEN | other), groups)
+
+
+def test_a_snapshot_of_a_day_to_come_says_so() -> None:
+    """It would never be old: a rule tells by the sign."""
+    ahead = (GIVEN | {"fetched": "2062-11-20"},)
+    assert lines(eks("a", "p5.48xlarge", 1), known=ahead)["L-417A185B"]["age_days"] < 0
+
+
+SUBNETS = {"subnetIds": ["subnet-1", "subnet-2", "subnet-3"]}
+
+
+@pytest.mark.parametrize(
+    ("update", "most", "more"),
+    [
+        ({}, 4, 6),
+        ({"updateConfig": {"maxUnavailable": 9}}, 20, 9),
+        ({"updateConfig": {"maxUnavailablePercentage": 50}}, 30, 15),
+        ({"updateConfig": {"maxUnavailable": 1, "updateStrategy": "MINIMAL"}}, 4, 0),
+        ({"subnetIds": None}, 4, 0),
+    ],
+    ids=["two for each zone", "as many as at once", "a part of the group", "the old one goes first", "not known"],
+)
+def test_what_eks_adds_while_nodes_are_upgraded_is_told_beside_the_need(update: Json, most: int, more: int) -> None:
+    found = lines(eks("a", "g6.xlarge", most, **SUBNETS | update))["L-DB2E81BA"]
+    assert (found["need"], found["surge"]) == (most * 4, more * 4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "more"),
+    [
+        ({}, 1),
+        ({"maxSurge": 0, "maxUnavailable": 1}, 0),
+        ({"strategy": "SURGE", "maxSurge": 2}, 2),
+        ({"strategy": "BLUE_GREEN"}, 3),
+        ({"strategy": "SHORT_LIVED"}, 0),
+        ({"maxSurge": None}, 0),
+    ],
+)
+def test_what_gke_adds_while_nodes_are_upgraded_is_told_beside_the_need(settings: Json, more: int) -> None:
+    pool = gke("l4", "g2-standard-24", 3, spot=True)
+    pool["inputs"]["upgradeSettings"] = settings
+    assert lines(pool)["PREEMPTIBLE_NVIDIA_L4_GPUS"]["surge"] == more * 2
+
+
+@pytest.mark.parametrize(
+    ("budgets", "more"),
+    [
+        (None, 1),
+        ([{"nodes": "3"}], 3),
+        ([{"nodes": "50%"}, {"nodes": "3", "reasons": ["Drifted"]}], 3),
+        ([{"nodes": "1", "reasons": ["Drifted", "Underutilized"]}, {"nodes": "100%", "reasons": ["Empty"]}], 1),
+        ([{"nodes": "0", "schedule": "@daily", "duration": "8h"}, {"nodes": "2"}], 2),
+        ([{"nodes": "100%"}], 8),
+        ([{"nodes": None}], 0),
+    ],
+)
+def test_what_karpenter_makes_before_a_node_goes_is_told_beside_the_need(budgets: Any, more: int) -> None:
+    zones = {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["us-east-1a"]}
+    machine = {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["g6.xlarge"]}
+    bought = {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]}
+    reference = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "gpu"}
+    template = {"spec": {"nodeClassRef": reference, "requirements": [zones, machine, bought]}}
+    spec = {"template": template, "limits": {"nodes": "8"}, **({"disruption": {"budgets": budgets}} if budgets else {})}
+    pool = kubernetes({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "gpu"}, "spec": spec})
+    found = lines(pool)["L-DB2E81BA"]
+    assert (found["need"], found["surge"]) == (8 * 4, more * 4)

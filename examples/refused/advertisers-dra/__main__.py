@@ -10,7 +10,10 @@ k8s.helm.v3.Release(
     version="v26.7.0",
     namespace="gpu-operator",
     repository_opts=REPOSITORY,
-    values={"driver": {"enabled": False}},
+    values={
+        "driver": {"enabled": False},
+        "toolkit": {"env": [{"name": "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED", "value": "false"}]},
+    },
 )
 k8s.helm.v3.Release(
     "dra",

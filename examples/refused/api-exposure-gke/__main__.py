@@ -10,6 +10,7 @@ cluster = gcp.container.Cluster(
     initial_node_count=1,
     datapath_provider="ADVANCED_DATAPATH",
     private_cluster_config={"enable_private_nodes": True},
+    database_encryption={"state": "ENCRYPTED", "key_name": pulumi.Config().require("key")},
     master_authorized_networks_config={
         "cidr_blocks": [
             {"cidr_block": "0.0.0.0/1", "display_name": "home"},

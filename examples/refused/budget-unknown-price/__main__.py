@@ -10,6 +10,7 @@ gcp.container.NodePool(
     autoscaling={"total_min_node_count": 0, "total_max_node_count": 4},
     node_config={
         "machine_type": "g2-standard-8",
+        "service_account": "nodes@example-inference.iam.gserviceaccount.com",
         "disk_type": "pd-balanced",
         "guest_accelerators": [{"type": "nvidia-l4", "count": 1}],
         "spot": True,

@@ -2,7 +2,9 @@
 
 import pulumi_kubernetes as k8s
 
-fraud = k8s.core.v1.Namespace("fraud", metadata={"name": "fraud"})
+LABELS = {"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/enforce-version": "v1.35"}
+
+fraud = k8s.core.v1.Namespace("fraud", metadata={"name": "fraud", "labels": LABELS})
 
 k8s.networking.v1.NetworkPolicy(
     "fraud-default-deny",

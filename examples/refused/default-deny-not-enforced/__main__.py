@@ -15,11 +15,15 @@ cluster = aws.eks.Cluster(
         "endpoint_private_access": True,
         "endpoint_public_access": False,
     },
+    encryption_config={"provider": {"key_arn": config.require("key")}, "resources": ["secrets"]},
+    deletion_protection=True,
     tags={"owner": "ml-platform", "cost-center": "4711"},
 )
 aws.eks.Addon("network", cluster_name=cluster.name, addon_name="vpc-cni")
 
-fraud = k8s.core.v1.Namespace("fraud", metadata={"name": "fraud"})
+LABELS = {"pod-security.kubernetes.io/enforce": "restricted", "pod-security.kubernetes.io/enforce-version": "v1.35"}
+
+fraud = k8s.core.v1.Namespace("fraud", metadata={"name": "fraud", "labels": LABELS})
 k8s.networking.v1.NetworkPolicy(
     "fraud-default-deny",
     metadata={"name": "default-deny", "namespace": fraud.metadata.name},

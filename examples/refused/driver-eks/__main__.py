@@ -1,4 +1,4 @@
-"""One RTX PRO 4500 at a time, on the image that EKS offers for GPUs."""
+"""One RTX PRO 4500 at a time, on a release of EKS's image that is older than its support of them."""
 
 import pulumi
 import pulumi_aws as aws
@@ -17,6 +17,8 @@ aws.eks.NodeGroup(
     node_role_arn=config.require("nodeRole"),
     subnet_ids=config.require_object("subnets"),
     ami_type="AL2023_x86_64_NVIDIA",
+    version="1.35",
+    release_version="1.35.6-20260714",
     instance_types=["g7.2xlarge"],
     launch_template={"id": template.id, "version": template.latest_version},
     scaling_config={"min_size": 0, "desired_size": 0, "max_size": 2},

@@ -6,9 +6,16 @@ labels = {"app": "llama"}
 server = {
     "name": "vllm",
     "image": "vllm/vllm-openai:v0.32.0",
-    "args": ["--model=meta-llama/Llama-3.1-8B-Instruct"],
+    "args": ["--model=meta-llama/Llama-3.1-8B-Instruct", "--revision=0123456789abcdef0123456789abcdef01234567"],
     "env": [{"name": "HF_TOKEN", "value": "hf_ThisTokenIsFakeAndOpensNoDoorAtAll"}],
-    "resources": {"limits": {"nvidia.com/gpu": "1"}},
+    "security_context": {
+        "allow_privilege_escalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "read_only_root_filesystem": True,
+        "run_as_non_root": True,
+        "seccomp_profile": {"type": "RuntimeDefault"},
+    },
+    "resources": {"requests": {"cpu": "8", "memory": "32Gi"}, "limits": {"memory": "32Gi", "nvidia.com/gpu": "1"}},
 }
 
 k8s.apps.v1.Deployment(
@@ -16,6 +23,9 @@ k8s.apps.v1.Deployment(
     metadata={"name": "llama", "namespace": "assistants"},
     spec={
         "selector": {"match_labels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": {"containers": [server]}},
+        "template": {
+            "metadata": {"labels": labels},
+            "spec": {"automount_service_account_token": False, "containers": [server]},
+        },
     },
 )

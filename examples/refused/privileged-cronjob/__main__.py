@@ -1,4 +1,4 @@
-"""Runs NVIDIA's diagnosis on a node every night."""
+"""Runs NVIDIA's diagnosis on a GPU every night."""
 
 import pulumi_kubernetes as k8s
 
@@ -6,7 +6,7 @@ diagnosis = {
     "name": "diagnosis",
     "image": "nvcr.io/nvidia/cloud-native/dcgm:4.6.0-1-ubuntu24.04",
     "command": ["dcgmi", "diag", "--run", "2"],
-    "resources": {"limits": {"nvidia.com/gpu": "8"}},
+    "resources": {"requests": {"cpu": "4", "memory": "16Gi"}, "limits": {"memory": "16Gi", "nvidia.com/gpu": "1"}},
     "security_context": {"privileged": True},
 }
 pod = {"host_pid": True, "restart_policy": "Never", "containers": [diagnosis]}
@@ -14,5 +14,8 @@ pod = {"host_pid": True, "restart_policy": "Never", "containers": [diagnosis]}
 k8s.batch.v1.CronJob(
     "gpu-diagnosis",
     metadata={"name": "gpu-diagnosis", "namespace": "training"},
-    spec={"schedule": "0 3 * * *", "job_template": {"spec": {"template": {"spec": pod}}}},
+    spec={
+        "schedule": "0 3 * * *",
+        "job_template": {"spec": {"active_deadline_seconds": 3600, "template": {"spec": pod}}},
+    },
 )

@@ -12,12 +12,27 @@ k8s.apps.v1.Deployment(
         "template": {
             "metadata": {"labels": labels},
             "spec": {
+                "automount_service_account_token": False,
                 "containers": [
                     {
                         "name": "vllm",
                         "image": "vllm/vllm-openai:v0.32.0",
-                        "args": ["--model=Qwen/Qwen3-8B", "--download-dir=/models"],
-                        "resources": {"limits": {"nvidia.com/gpu": "1"}},
+                        "args": [
+                            "--model=Qwen/Qwen3-8B",
+                            "--revision=0123456789abcdef0123456789abcdef01234567",
+                            "--download-dir=/models",
+                        ],
+                        "resources": {
+                            "requests": {"cpu": "8", "memory": "32Gi"},
+                            "limits": {"memory": "32Gi", "nvidia.com/gpu": "1"},
+                        },
+                        "security_context": {
+                            "allow_privilege_escalation": False,
+                            "capabilities": {"drop": ["ALL"]},
+                            "read_only_root_filesystem": True,
+                            "run_as_non_root": True,
+                            "seccomp_profile": {"type": "RuntimeDefault"},
+                        },
                         "volume_mounts": [{"name": "models", "mount_path": "/models"}],
                     },
                 ],

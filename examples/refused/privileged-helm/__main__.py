@@ -17,6 +17,7 @@ k8s.helm.v3.Release(
                     "repository": "vllm/vllm-openai",
                     "tag": "v0.32.0",
                     "modelURL": "meta-llama/Llama-3.1-8B-Instruct",
+                    "vllmConfig": {"extraArgs": ["--revision=0123456789abcdef0123456789abcdef01234567"]},
                     "replicaCount": 1,
                     "requestGPU": 1,
                 },

@@ -6,8 +6,15 @@ labels = {"app": "qwen3-8b"}
 server = {
     "name": "vllm",
     "image": "vllm/vllm-openai:latest",
-    "args": ["--model=Qwen/Qwen3-8B"],
-    "resources": {"limits": {"nvidia.com/gpu": "1"}},
+    "args": ["--model=Qwen/Qwen3-8B", "--revision=0123456789abcdef0123456789abcdef01234567"],
+    "security_context": {
+        "allow_privilege_escalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "read_only_root_filesystem": True,
+        "run_as_non_root": True,
+        "seccomp_profile": {"type": "RuntimeDefault"},
+    },
+    "resources": {"requests": {"cpu": "8", "memory": "32Gi"}, "limits": {"memory": "32Gi", "nvidia.com/gpu": "1"}},
 }
 
 k8s.apps.v1.Deployment(
@@ -15,6 +22,9 @@ k8s.apps.v1.Deployment(
     metadata={"name": "qwen3-8b", "namespace": "assistants"},
     spec={
         "selector": {"match_labels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": {"containers": [server]}},
+        "template": {
+            "metadata": {"labels": labels},
+            "spec": {"automount_service_account_token": False, "containers": [server]},
+        },
     },
 )

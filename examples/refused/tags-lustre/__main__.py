@@ -12,5 +12,6 @@ scratch = aws.fsx.LustreFileSystem(
     storage_capacity=4800,
     subnet_ids=config.require("subnet"),
     kms_key_id=config.require("key"),
+    opts=pulumi.ResourceOptions(protect=True),
 )
 pulumi.export("mount", scratch.mount_name)

@@ -102,6 +102,25 @@ def test_wrong_limits_are_the_users_mistake(program: Path) -> None:
         judged(document([]), find_policies(program))
 
 
+def test_a_rule_reads_its_thresholds_whether_limits_set_them_or_not(program: Path) -> None:
+    body = FIRES.replace("if some r in", "if {\n\tsome r in")
+    body += '\n\tr.inputs.x > input.limits.thresholds["ours/rule"].most\n}'
+    policies = own(program, body)
+    file = program / "policies/rules/ours/rule/rule.rego"
+    said = "#   thresholds:\n#     most: {type: integer, default: 3, description: How many.}\n#   remediation"
+    file.write_text(file.read_text().replace("#   remediation", said))
+    assert [len(judged(thing({"x": x}), policies).findings) for x in (3, 4)] == [0, 1]
+    (program / "policies/limits").mkdir()
+    shutil.copy(PACKAGED.limits / "environments.yaml", program / "policies/limits")
+    development = program / "policies/limits/development.yaml"
+    text = 'extends: gpuyard:development\nthresholds: {"ours/rule": {most: 4}}\n'
+    development.write_text(text)
+    assert [len(judged(thing({"x": x}), find_policies(program)).findings) for x in (4, 5)] == [0, 1]
+    development.write_text(text.replace("ours/rule", "ours/rules"))
+    with pytest.raises(InputError, match=r"development\.yaml: thresholds/ours/rules: there is no such rule"):
+        judged(thing({}), find_policies(program))
+
+
 # --- a verdict
 
 

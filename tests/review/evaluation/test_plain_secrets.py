@@ -9,8 +9,9 @@ import pytest
 from documents import pod_spec, workload
 
 from gpuyard.review.evaluation.masks import HIDDEN, Mask
-from gpuyard.review.evaluation.objects import objects, pod_specs, pointer
+from gpuyard.review.evaluation.objects import objects, pointer
 from gpuyard.review.evaluation.plain_secrets import in_plain_text, tokens
+from gpuyard.review.evaluation.pods import pods
 
 Json = dict[str, Any]
 
@@ -157,12 +158,12 @@ def test_annotations_of_pods_are_judged(kind: str) -> None:
     manifest = workload(kind, pod_spec())
     type_ = f"kubernetes:{manifest['apiVersion']}:{kind}"
     [item] = objects(type_, manifest)
-    [(path, _)] = pod_specs(item)
+    [pod] = pods(item)
     template: Any = manifest
-    for step in path[:-1]:
+    for step in pod.path[:-1]:
         template = template[step]
     template["metadata"]["annotations"] = {"hub/token": TOKENS["GitHub token"], "sidecar": "true"}
-    expected = pointer((*path[:-1], "metadata", "annotations", "hub/token"))
+    expected = pointer((*pod.path[:-1], "metadata", "annotations", "hub/token"))
     assert found(type_, manifest) == [(expected, "GitHub token")]
 
 
@@ -174,6 +175,10 @@ def test_annotations_of_pods_are_judged(kind: str) -> None:
         (["--api-key", "$(VLLM_API_KEY)"], []),
         (["--api-key"], []),
         (["sh", "-c", f"curl -H 'Authorization: Bearer {TOKENS['GitHub token']}'"], ["/spec/containers/0/args/2"]),
+        (["sh", "-c", "vllm serve a/b --api-key 0123456789abcdefABCD"], ["/spec/containers/0/args/2"]),
+        (["sh", "-c", "export WANDB_API_KEY='0123456789abcdefABCD' && train"], ["/spec/containers/0/args/2"]),
+        (["sh", "-c", "vllm serve a/b --api-key=$VLLM_API_KEY_OF_SECRET"], []),
+        (["sh", "-c", "export WANDB_API_KEY=$(cat /run/secrets/wandb-api-key)"], []),
         ([7, None, {}], []),
     ],
 )
@@ -199,6 +204,10 @@ def test_config_maps_are_judged_by_key_and_value() -> None:
     config = {"data": {"a": "b", "HF_TOKEN": TOKENS["Hugging Face token"], "WANDB_API_KEY": LETTERS}, "binaryData": {}}
     type_ = "kubernetes:core/v1:ConfigMap"
     assert [path for path, _ in found(type_, config)] == ["/data/HF_TOKEN", "/data/WANDB_API_KEY"]
+    scripts = {"data": {"run.sh": f"set -e\nHF_TOKEN={LETTERS} serve", "a.env": f"A=b\nWANDB_API_KEY={LETTERS}\n"}}
+    assert [path for path, _ in found(type_, scripts)] == ["/data/run.sh", "/data/a.env"]
+    binary = base64.b64encode(TOKENS["GitHub token"].encode()).decode()
+    assert found(type_, {"binaryData": {"key": binary}}) == [("/binaryData/key", "GitHub token")]
     assert found(type_, {"data": {}}, ("/data/pw",)) == [("/data/pw", "marked")]
     assert found(type_, {}, ("/data",)) == [("/data", "marked")]
     assert found(type_, {"data": "text"}) == []

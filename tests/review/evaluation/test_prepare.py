@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gpuyard.review.evaluation.helm import release
 from gpuyard.review.evaluation.images import image
-from gpuyard.review.evaluation.objects import member, objects, pod_specs, pointer, steps
+from gpuyard.review.evaluation.objects import member, objects, pointer, steps
+from gpuyard.review.evaluation.pods import pods
 from gpuyard.review.evaluation.prepare import Prepared, prepare
 from gpuyard.review.evaluation.rules import Refers
 
@@ -93,12 +94,12 @@ def test_an_old_api_group_is_the_same_kind() -> None:
 def test_pods_are_found_in_kinds_that_nobody_told_us_of() -> None:
     worker = {"replicas": 2, "template": {"spec": pod_spec()}}
     [ray] = objects("kubernetes:ray.io/v1:RayCluster", {"spec": {"workerGroupSpecs": [worker], "x": "containers"}})
-    assert [path for path, _ in pod_specs(ray)] == [("spec", "workerGroupSpecs", 0, "template", "spec")]
+    assert [pod.path for pod in pods(ray)] == [("spec", "workerGroupSpecs", 0, "template", "spec")]
 
 
 def test_a_config_map_that_quotes_a_pod_is_none() -> None:
     body = {"data": {"a": pod_spec()}}
-    assert [list(pod_specs(o)) for o in objects("kubernetes:core/v1:ConfigMap", body)] == [[]]
+    assert [list(pods(o)) for o in objects("kubernetes:core/v1:ConfigMap", body)] == [[]]
 
 
 def test_a_pod_without_a_spec_still_has_a_place() -> None:

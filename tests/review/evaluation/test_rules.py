@@ -101,6 +101,28 @@ def test_a_rule_in_the_wrong_place_is_an_error(path: str, tmp_path: Path) -> Non
         load([policies(tmp_path, path=path)])
 
 
+def test_thresholds_of_all_rules_are_known_by_rule_and_name(tmp_path: Path) -> None:
+    text = RULE.replace("reads: []", "reads: []\n#   thresholds: {n: {type: number, default: 0.5, description: d}}")
+    assert load([policies(tmp_path, text)]).thresholds["pets/none"]["n"].default == 0.5
+
+
+@pytest.mark.parametrize(
+    ("path", "at", "expected"),
+    [
+        ("", "/a/b", ["/a/b"]),
+        ("/c", "/a/b", ["/a/b/c"]),
+        ("/../c/d", "/a/b", ["/a/c/d"]),
+        ("/../../c", "/a/b", ["/c"]),
+        ("/../../../c", "/a/b", []),
+        ("/c", "", ["/c"]),
+    ],
+)
+def test_a_patch_goes_from_where_the_finding_is(path: str, at: str, expected: list[str], tmp_path: Path) -> None:
+    text = RULE.replace("reads: []", f"reads: []\n#   patch: [{{op: add, path: {path!r}, value: {{x: [1]}}}}]")
+    found = load([policies(tmp_path, text)]).rules["pets/none"].patched(at)
+    assert [(step.op, step.path, step.value) for step in found] == [("add", where, {"x": [1]}) for where in expected]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
@@ -115,6 +137,21 @@ def test_a_rule_in_the_wrong_place_is_an_error(path: str, tmp_path: Path) -> Non
         ("#   reads: []", "#   reads: []\n#   raeds: []", "raeds"),
         ("# title: No pets\n", "", "METADATA lacks 'title'"),
         ("#   waivable: true", "#   waivable: perhaps", "waivable"),
+        (
+            "reads: []",
+            'reads: []\n#   thresholds: {n: {type: integer, default: "3", description: d}}',
+            "a whole number",
+        ),
+        ("reads: []", "reads: []\n#   thresholds: {n: {type: number, default: true, description: d}}", "thresholds/n"),
+        ("reads: []", "reads: []\n#   thresholds: {n: {type: texts, default: a, description: d}}", "a list of texts"),
+        ("reads: []", "reads: []\n#   thresholds: {n: {type: size, default: 1, description: d}}", "thresholds/n/type"),
+        ("reads: []", "reads: []\n#   thresholds: {n: {type: integer, default: 1}}", "thresholds/n/description"),
+        ("reads: []", "reads: []\n#   patch: [{op: replace, path: /a}]", "replace has no value"),
+        ("reads: []", "reads: []\n#   patch: [{op: remove, path: /a, value: 1}]", "remove has a value"),
+        ("reads: []", "reads: []\n#   patch: [{op: move, path: /a}]", "patch/0/op"),
+        ("reads: []", "reads: []\n#   patch: [{op: remove, path: a}]", "patch/0/path"),
+        ("reads: []", "reads: []\n#   patch: [{op: remove, path: /a/../b}]", "goes up after it went down"),
+        ("reads: []", "reads: []\n#   thresholds: {N: {type: integer, default: 1, description: d}}", "thresholds/N"),
     ],
 )
 def test_a_malformed_rule_is_an_error_that_names_the_file_and_the_fault(

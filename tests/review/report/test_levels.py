@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 QUOTA: Json = {
     "cloud": "aws", "account": "111122223333", "region": "us-east-1", "code": "L-417A185B",
-    "name": "Running On-Demand P instances", "unit": "vcpus", "need": 1536, "limit": 768.0, "usage": None,
+    "name": "Running On-Demand P instances", "unit": "vcpus", "need": 1536, "limit": 768.0, "usage": None, "surge": 0,
     "groups": ["h100"], "uncounted": [], "fetched": "2026-11-20", "age_days": 10, "unchecked": None,
 }  # fmt: skip
 UNKNOWN = QUOTA | {
@@ -28,6 +28,7 @@ UNKNOWN = QUOTA | {
     "unchecked": "no snapshot", "uncounted": ["h200"],
 }  # fmt: skip
 GPUS = QUOTA | {"name": "GPUS_ALL_REGIONS", "unit": "gpus", "need": 8, "limit": -1.0, "usage": 3.0}
+MOVING = QUOTA | {"surge": 1152, "age_days": -3}
 
 
 def group(name: str, most: int | None, cloud: str = "aws") -> Json:
@@ -63,6 +64,12 @@ def review(*quotas: Json) -> Review:
     capacity = {"groups": groups, "accelerators": {}, "total": 32, "tenants": shares, "quotas": list(quotas)}
     found: Any = document([], cost=cost([line], tenants=tenants), capacity=capacity)
     return Review(found, [], "an engine", [], limits={"budget": {"month_usd": 150000.0}})
+
+
+def test_what_an_upgrade_needs_is_a_note_and_so_is_a_snapshot_of_a_day_to_come() -> None:
+    [moving, *_] = levels(review(MOVING))
+    assert (moving.need, moving.used) == ("1,536 vCPUs", 2.0)
+    assert moving.note == "as of 2026-11-20, 3 days after the review, up to 1,152 more while nodes are upgraded"
 
 
 def test_every_level_says_what_may_be_needed_and_what_may_be_had() -> None:

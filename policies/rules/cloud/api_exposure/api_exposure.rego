@@ -26,6 +26,8 @@
 #     privateClusterConfig.enablePrivateEndpoint, or name them in masterAuthorizedNetworksConfig.
 package gpuyard.rules.cloud.api_exposure
 
+import data.gpuyard.lib.networks as internet
+
 # What is allowed only matters to a public endpoint: so nothing is undecided by itself, and each finding rests on both.
 deny contains finding if {
 	some cluster in input.by_type["aws:eks/cluster:Cluster"]
@@ -100,20 +102,4 @@ else := sprintf("the API endpoint is open to %v: the limits allow networks of /%
 # Null is a network that is not known.
 wide(network) if network == null
 
-wide(network) if {
-	is_string(network)
-	net.cidr_is_valid(network)
-	not inside(network)
-	prefix := to_number(split(network, "/")[1])
-	prefix < widest(network)
-}
-
-widest(network) := input.limits.api.widest_ipv6 if contains(network, ":")
-
-else := input.limits.api.widest_ipv4
-
-# Networks that are nobody's on the internet: private use (RFC 1918, RFC 4193) and carriers' shared space (RFC 6598).
-inside(network) if {
-	some private in ["10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"]
-	net.cidr_contains(private, network)
-}
+wide(network) if internet.wide(network)

@@ -51,6 +51,19 @@ test_karpenter_told_to_loosen_is_denied if {
 	}
 }
 
+test_the_hop_limit_of_karpenters_beta_is_judged if {
+	beta := [{"urn": "c", "path": "", "api": "karpenter.k8s.aws/v1beta1", "body": {"spec": {"amiFamily": "AL2"}}}]
+	denied({}, {"EC2NodeClass.karpenter.k8s.aws": beta}) == {"/spec/metadataOptions/httpPutResponseHopLimit"}
+}
+
+pool(mode) := {"gcp:container/nodePool:NodePool": [{"urn": "p", "inputs": {"nodeConfig": {"workloadMetadataConfig": {"mode": mode}}}}]}
+
+test_gkes_own_metadata_server_is_allowed if denied(pool("GKE_METADATA"), {}) == set()
+
+test_the_metadata_of_the_machine_itself_is_denied if {
+	denied(pool("GCE_METADATA"), {}) == {"/nodeConfig/workloadMetadataConfig/mode"}
+}
+
 test_the_message_says_why if {
 	some finding in instance_metadata.deny with input as {"objects": class({"metadataOptions": {"httpPutResponseHopLimit": 2}})}
 	finding.message == "httpPutResponseHopLimit is 2, and must be 1: over a second hop pods receive the node's credentials"

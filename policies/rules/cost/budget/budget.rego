@@ -56,7 +56,7 @@ deny contains {"urn": input.urn, "path": "/cost/total/max", "message": message} 
 	])
 }
 
-deny contains {"urn": input.urn, "path": sprintf("/cost/tenants/%v/worst", [name]), "message": message} if {
+deny contains {"urn": input.urn, "path": path, "message": message} if {
 	is_object(input.cost.tenants)
 	some name, tenant in input.cost.tenants
 	is_object(tenant)
@@ -68,6 +68,7 @@ deny contains {"urn": input.urn, "path": sprintf("/cost/tenants/%v/worst", [name
 		money.usd(tenant.worst),
 		money.usd(tenant.budget),
 	])
+	path := sprintf("/cost/tenants/%v/worst", [name])
 }
 
 deny contains finding if {

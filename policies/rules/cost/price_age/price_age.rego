@@ -2,7 +2,9 @@
 # title: Prices are of these days
 # description: >-
 #   A review counts with prices of one day, so that it can be repeated. Prices of machines are lowered and raised, and a
-#   budget that is kept at an old one may be broken at today's.
+#   budget that is kept at an old one may be broken at today's. Of disks, gateways and control planes it is only said,
+#   for their prices come with gpuyard; and of a price of one's own that is dated after the review, since it never gets
+#   old.
 # custom:
 #   id: Q16
 #   severity: low
@@ -32,6 +34,32 @@ deny contains {"urn": line.urn, "path": "", "message": message, "level": level} 
 		line.age_days,
 		input.environment,
 		limit,
+	])
+}
+
+deny contains {"urn": line.urn, "path": "", "message": message, "level": "advisory"} if {
+	is_array(input.cost.lines)
+	some line in input.cost.lines
+	is_object(line)
+	is_object(input.cost.prices)
+	is_number(line.age_days)
+	line.age_days < 0
+	message := sprintf("the price that group %v is counted with is of %v, which is after the review of %v", [
+		object.get(line, "group", "without a name"),
+		object.get(line, "date", "an unknown day"),
+		input.date,
+	])
+}
+
+deny contains {"urn": input.urn, "path": "/cost/charges", "message": message, "level": "advisory"} if {
+	is_object(input.cost.charges_as_of)
+	is_number(input.cost.charges_as_of.age_days)
+	input.cost.charges_as_of.age_days > input.limits.price_age.warn_days
+	message := sprintf("prices beside those of machines are of %v at the oldest, %v days before the review: %v allows %v", [
+		input.cost.charges_as_of.date,
+		input.cost.charges_as_of.age_days,
+		input.environment,
+		input.limits.price_age.warn_days,
 	])
 }
 

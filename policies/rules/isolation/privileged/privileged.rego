@@ -14,6 +14,7 @@
 #   reads:
 #     - {type: "kubernetes:core/v1:PersistentVolume", path: /spec/hostPath}
 #     - {type: "kubernetes:helm.sh/*:*", path: /values, fires: true}
+#     - {type: pod, path: /containers/*/image, fires: true}
 #     - {type: pod, path: /hostIPC}
 #     - {type: pod, path: /hostNetwork}
 #     - {type: pod, path: /hostPID}
@@ -31,6 +32,13 @@
 #   refers:
 #     - {type: "kubernetes:*", path: /metadata/namespace, to: "kubernetes:core/v1:Namespace"}
 #     - {type: "kubernetes:helm.sh/*:*", path: /namespace, to: "kubernetes:core/v1:Namespace"}
+#   thresholds:
+#     images:
+#       type: texts
+#       default: []
+#       description: >-
+#         Images, as registry and path, that may have power in the namespaces of operators, * for any characters; every
+#         image where this is empty.
 #   frameworks:
 #     - "Kubernetes Pod Security Standards: baseline"
 #     - "CIS Amazon EKS Benchmark 1.7.0: 4.2"
@@ -47,7 +55,7 @@ deny contains finding if {
 	finding := {
 		"urn": power.urn,
 		"path": power.path,
-		"message": sprintf("%v, outside the namespaces of operators", [power.what]),
+		"message": sprintf("%v, %v", [power.what, power.where]),
 		"rests_on": [power.path, sprintf("%v/metadata/namespace", [power.object])],
 	}
 }
@@ -61,27 +69,48 @@ deny contains {"urn": release.urn, "path": grant.path, "message": message, "rest
 	message := sprintf("the values set %v for pods of chart %v, outside the namespaces of operators", [grant.name, release.chart])
 }
 
-deny contains {"urn": volume.urn, "path": sprintf("%v/spec/hostPath", [volume.path]), "message": message} if {
+deny contains {"urn": volume.urn, "path": path, "message": message} if {
 	some volume in input.objects.PersistentVolume
 	is_object(object.get(volume.body, ["spec", "hostPath"], null))
 	message := "a persistent volume is a path of the host, which any pod that claims it can reach"
+	path := sprintf("%v/spec/hostPath", [volume.path])
 }
 
 operators(where) if match.one_of(input.limits.namespaces.privileged, where.namespace)
 
 pods := [pod |
 	some pod in input.pods
-	not operators(pod)
+	not excused(pod)
 ]
 
-powers contains {"urn": pod.urn, "object": pod.object, "path": sprintf("%v/%v", [pod.path, name]), "what": what} if {
+excused(pod) if {
+	operators(pod)
+	not strange(pod)
+}
+
+# A namespace of operators does not make an operator of whatever runs there.
+strange(pod) if {
+	patterns := input.limits.thresholds["isolation/privileged"].images
+	count(patterns) > 0
+	some item in pod.containers
+	repository := object.get(item, ["image", "repository"], "")
+	not matches(patterns, repository)
+}
+
+# A delimiter that no image has: * stands for slashes and dots too.
+matches(patterns, repository) if {
+	some pattern in patterns
+	glob.match(pattern, ["|"], repository)
+}
+
+powers contains {"urn": pod.urn, "object": pod.object, "path": sprintf("%v/%v", [pod.path, name]), "what": what, "where": outside(pod)} if {
 	some pod in pods
 	some name in ["hostIPC", "hostNetwork", "hostPID"]
 	pod.spec[name] == true
 	what := sprintf("the pod shares a namespace of the host (%v)", [name])
 }
 
-powers contains {"urn": pod.urn, "object": pod.object, "path": path, "what": what} if {
+powers contains {"urn": pod.urn, "object": pod.object, "path": path, "what": what, "where": outside(pod)} if {
 	some pod in pods
 	is_array(pod.spec.volumes)
 	some i, volume in pod.spec.volumes
@@ -91,13 +120,13 @@ powers contains {"urn": pod.urn, "object": pod.object, "path": path, "what": wha
 	what := sprintf("a volume is the host's path %v", [object.get(volume.hostPath, "path", "")])
 }
 
-powers contains {"urn": pod.urn, "object": pod.object, "path": path, "what": "the pod is a host process of Windows"} if {
+powers contains {"urn": pod.urn, "object": pod.object, "path": path, "what": "the pod is a host process of Windows", "where": outside(pod)} if {
 	some pod in pods
 	object.get(pod.spec, ["securityContext", "windowsOptions", "hostProcess"], false) == true
 	path := sprintf("%v/securityContext/windowsOptions/hostProcess", [pod.path])
 }
 
-powers contains {"urn": pod.urn, "object": pod.object, "path": path, "what": what} if {
+powers contains {"urn": pod.urn, "object": pod.object, "path": path, "what": what, "where": outside(pod)} if {
 	some pod in pods
 	some item in pod.containers
 	context := item.container.securityContext
@@ -111,7 +140,7 @@ powers contains {"urn": pod.urn, "object": pod.object, "path": path, "what": wha
 	what := sprintf("container %v %v", [named(item), meaning])
 }
 
-powers contains {"urn": pod.urn, "object": pod.object, "path": path, "what": what} if {
+powers contains {"urn": pod.urn, "object": pod.object, "path": path, "what": what, "where": outside(pod)} if {
 	some pod in pods
 	some item in pod.containers
 	context := item.container.securityContext
@@ -124,6 +153,10 @@ powers contains {"urn": pod.urn, "object": pod.object, "path": path, "what": wha
 	path := sprintf("%v/securityContext/capabilities/add/%v", [item.path, i])
 	what := sprintf("container %v adds the capability %v", [named(item), capability])
 }
+
+outside(pod) := "and its images are not those of operators" if operators(pod)
+
+else := "outside the namespaces of operators"
 
 harmless(capability) if upper(capability) in input.limits.capabilities
 

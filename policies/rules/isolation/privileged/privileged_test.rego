@@ -2,7 +2,13 @@ package gpuyard.rules.isolation.privileged_test
 
 import data.gpuyard.rules.isolation.privileged
 
-limits := {"namespaces": {"privileged": ["gpu-operator", "kube-*"]}, "capabilities": ["NET_BIND_SERVICE"]}
+limits := limits_with([])
+
+limits_with(images) := {
+	"namespaces": {"privileged": ["gpu-operator", "kube-*"]},
+	"capabilities": ["NET_BIND_SERVICE"],
+	"thresholds": {"isolation/privileged": {"images": images}},
+}
 
 denied(pods) := found if {
 	found := {finding.path | some finding in privileged.deny} with input as {
@@ -110,4 +116,19 @@ test_a_persistent_volume_on_the_host_is_denied if {
 		"objects": {"PersistentVolume": [volume, disk]},
 	}
 	found == {"u"}
+}
+
+by_image(repository) := found if {
+	operator := in_namespace("gpu-operator", {"hostPID": true}, {})
+	item := object.union(operator.containers[0], {"image": {"repository": repository}})
+	found := {finding.message | some finding in privileged.deny} with input as {
+		"limits": limits_with(["nvcr.io/nvidia/*"]),
+		"pods": [object.union(operator, {"containers": [item]})],
+	}
+}
+
+test_an_image_of_operators_is_allowed_where_the_limits_name_them if by_image("nvcr.io/nvidia/k8s/dcgm.exporter") == set()
+
+test_another_image_among_operators_is_denied_where_the_limits_name_them if {
+	by_image("docker.io/evil/nvidia") == {"the pod shares a namespace of the host (hostPID), and its images are not those of operators"}
 }

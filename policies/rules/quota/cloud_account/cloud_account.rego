@@ -3,7 +3,8 @@
 # description: >-
 #   A cloud refuses machines beyond its account's quota, long after the deployment: when the autoscaler asks for them.
 #   EC2 counts vCPUs by family and way of buying, Compute Engine GPUs by model, region and spot, and all regions once
-#   more. What the node groups may grow to is compared with a snapshot of the quotas, which may be too old to tell.
+#   more. What the node groups may grow to is compared with a snapshot of the quotas, which may be too old to tell, or of
+#   a day that is still to come. A group whose nodes cannot be counted is said, for it would count as nothing.
 # custom:
 #   id: Q15
 #   severity: high
@@ -29,7 +30,7 @@
 #     `gpuyard quotas fetch`.
 package gpuyard.rules.quota.cloud_account
 
-deny contains {"urn": input.urn, "path": place(quota), "message": message} if {
+deny contains {"urn": input.urn, "path": path, "message": message} if {
 	some quota in quotas
 	is_number(quota.limit)
 	is_number(quota.need)
@@ -46,9 +47,10 @@ deny contains {"urn": input.urn, "path": place(quota), "message": message} if {
 		quota.limit,
 		quota.fetched,
 	])
+	path := place(quota)
 }
 
-deny contains {"urn": input.urn, "path": place(quota), "message": message, "level": "advisory"} if {
+deny contains {"urn": input.urn, "path": path, "message": message, "level": "advisory"} if {
 	some quota in quotas
 	limit := input.limits.account_quota.max_age_days
 	is_number(quota.age_days)
@@ -61,9 +63,46 @@ deny contains {"urn": input.urn, "path": place(quota), "message": message, "leve
 		input.environment,
 		limit,
 	])
+	path := place(quota)
 }
 
-deny contains {"urn": input.urn, "path": place(quota), "message": message, "level": level} if {
+# A snapshot of a day that is still to come would never be old.
+deny contains {"urn": input.urn, "path": path, "message": message, "level": "advisory"} if {
+	some quota in quotas
+	is_number(quota.age_days)
+	quota.age_days < 0
+	message := sprintf("the quotas of %v in %v are of %v, which is after the review of %v: how old they are is not known", [
+		quota.account,
+		quota.region,
+		quota.fetched,
+		input.date,
+	])
+	path := place(quota)
+}
+
+deny contains {"urn": input.urn, "path": path, "message": message, "level": uncounted_level} if {
+	some quota in quotas
+	is_number(quota.limit)
+	quota.limit >= 0
+	names := listed(quota.uncounted)
+	names != ""
+	message := sprintf("what %v may need of %v (%v) is not known, and %v in %v may have %v, as of %v", [
+		names,
+		quota.name,
+		quota.code,
+		quota.account,
+		quota.region,
+		quota.limit,
+		quota.fetched,
+	])
+	path := place(quota)
+}
+
+uncounted_level := "mandatory" if input.limits.account_quota.unchecked == "mandatory"
+
+else := "advisory"
+
+deny contains {"urn": input.urn, "path": path, "message": message, "level": level} if {
 	some quota in quotas
 	level := input.limits.account_quota.unchecked
 	is_string(quota.unchecked)
@@ -73,6 +112,7 @@ deny contains {"urn": input.urn, "path": place(quota), "message": message, "leve
 		object.get(quota, "region", "a region that is not known"),
 		quota.unchecked,
 	])
+	path := place(quota)
 }
 
 listed(groups) := concat(", ", [group | is_array(groups); some group in groups; is_string(group)])

@@ -22,6 +22,7 @@ quota(more) := object.union(
 stack(quotas, limits) := {
 	"urn": "stack",
 	"environment": "production",
+	"date": "2026-11-30",
 	"limits": limits,
 	"capacity": {"quotas": quotas},
 }
@@ -49,6 +50,33 @@ test_an_old_snapshot_is_a_finding_that_warns if {
 	some finding in found([quota({"age_days": 31})], strict)
 	finding.level == "advisory"
 	finding.message == "the quotas of 111122223333 in us-east-1 are of 2026-11-20, 31 days ago, and production allows 30"
+}
+
+test_a_snapshot_of_a_day_to_come_is_a_finding_that_warns if {
+	some finding in found([quota({"age_days": -400, "fetched": "2028-01-04"})], {})
+	finding.level == "advisory"
+	finding.message == concat("", [
+		"the quotas of 111122223333 in us-east-1 are of 2028-01-04, ",
+		"which is after the review of 2026-11-30: how old they are is not known",
+	])
+	found([quota({"age_days": 0})], strict) == set()
+}
+
+test_a_group_that_cannot_be_counted_is_said if {
+	some finding in found([quota({"uncounted": ["b200", "spot"]})], {})
+	finding.level == "advisory"
+	finding.message == concat("", [
+		"what b200, spot may need of Running On-Demand P instances (L-417A185B) is not known, ",
+		"and 111122223333 in us-east-1 may have 768, as of 2026-11-20",
+	])
+	some other in found([quota({"uncounted": ["b200"]})], strict)
+	other.level == "mandatory"
+}
+
+test_a_group_that_cannot_be_counted_is_no_matter_where_there_is_no_limit if {
+	found([quota({"uncounted": ["b200"], "limit": -1})], {}) == set()
+	found([quota({"uncounted": []})], strict) == set()
+	found([quota({"uncounted": {"a": "b"}})], strict) == set()
 }
 
 test_what_no_snapshot_tells_is_denied_only_where_the_limits_ask_for_it if {

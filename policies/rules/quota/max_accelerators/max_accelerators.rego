@@ -48,7 +48,7 @@ deny contains {"urn": input.urn, "path": "/capacity/total", "message": message} 
 	])
 }
 
-deny contains {"urn": input.urn, "path": sprintf("/capacity/accelerators/%v", [model]), "message": message} if {
+deny contains {"urn": input.urn, "path": path, "message": message} if {
 	is_object(input.capacity.accelerators)
 	some model, total in input.capacity.accelerators
 	is_number(total)
@@ -62,6 +62,7 @@ deny contains {"urn": input.urn, "path": sprintf("/capacity/accelerators/%v", [m
 		input.environment,
 		limit,
 	])
+	path := sprintf("/capacity/accelerators/%v", [model])
 }
 
 deny contains {"urn": group.urn, "path": group.machine_path, "message": message} if {

@@ -23,6 +23,7 @@
 #     - {type: pod, path: /ephemeralContainers/*/env/*/value}
 #     - {type: "kubernetes:*", path: /spec/jobTemplate/spec/template/metadata/annotations}
 #     - {type: "kubernetes:*", path: /spec/template/metadata/annotations}
+#     - {type: "kubernetes:core/v1:ConfigMap", path: /binaryData}
 #     - {type: "kubernetes:core/v1:ConfigMap", path: /data}
 #     - {type: "kubernetes:core/v1:Pod", path: /metadata/annotations}
 #     - {type: "kubernetes:helm.sh/*:*", path: /values}
