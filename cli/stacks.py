@@ -117,8 +117,17 @@ def each_stack(
     Raises InputError where there is no program, or no stack of it.
     """
     project = find_project(program)
-    stacks = list(dict.fromkeys(names)) or _all(project)
     policies = find_policies(project.root)
+    return each_of(project, named(project, names), seconds, lambda recording: work(recording, policies))
+
+
+def named(project: Project, names: tuple[str, ...]) -> list[str]:
+    """The named stacks, each once, or all that a project has. Raises InputError where there is none."""
+    return list(dict.fromkeys(names)) or _all(project)
+
+
+def each_of(project: Project, stacks: list[str], seconds: float | None, work: Callable[[Recording], T]) -> Outcome[T]:
+    """Records stacks of a project and works on each recording; see `each_stack`."""
     made: dict[str, T] = {}
     problems: list[Problem] = []
     stop = threading.Event()
@@ -139,7 +148,7 @@ def each_stack(
             for stack, recording in [(stack, pool.submit(record, stack)) for stack in stacks]:
                 try:
                     # In this thread: an interrupt then ends an engine that was started, too.
-                    made[stack] = work(recording.result(), policies)
+                    made[stack] = work(recording.result())
                 except InputError as error:
                     problems.append(Problem((stack,), error))
                 except GateError as error:

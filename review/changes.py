@@ -90,7 +90,7 @@ def _change(urn: str, steps: Sequence[Mapping[str, Any]]) -> Change:
     for step in steps:
         # `keys` are those that force a replacement, `diffs` all that differ.
         keys |= dict.fromkeys(step.get("keys") or step.get("diffs") or _detailed(step))
-    lost = _lost_with(_type(urn)) if operation in ("replace", "delete") else ""
+    lost = lost_with(_type(urn)) if operation in ("replace", "delete") else ""
     return Change(urn, operation, tuple(keys), lost)
 
 
@@ -105,7 +105,8 @@ def _type(urn: str) -> str:
     return urn.split("::")[2].rpartition("$")[2]
 
 
-def _lost_with(type_: str) -> str:
+def lost_with(type_: str) -> str:
+    """What goes with a resource of a type when it is replaced or deleted; empty where that is nothing but itself."""
     return next((lost for pattern, lost in _losses() if fnmatchcase(type_, pattern)), "")
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gpuyard.review import document as documents
 from gpuyard.review.capacity import capacity
 from gpuyard.review.changes import Change
 from gpuyard.review.charges import of_group, of_resource
+from gpuyard.review.comparison import Comparison, deltas
 from gpuyard.review.compatibility import compatibility
 from gpuyard.review.cost import cost
 from gpuyard.review.document import Document
 from gpuyard.review.evaluation.evaluate import Policies, environment_of, evaluate
 from gpuyard.review.evaluation.findings import Finding
+from gpuyard.review.evaluation.rules import Rule
 from gpuyard.review.node_group import NodeGroup
 from gpuyard.review.node_groups import node_groups
 from gpuyard.review.prices import CATALOGUE, Prices, prices
@@ -41,6 +43,12 @@ class Review:
     """Why the engine itself would not deploy, as it says it: something protected would be replaced, for example."""
     limits: dict[str, Any] = field(default_factory=dict)
     """The limits that the rules compared with."""
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    """By id, the rules that have judged."""
+    undecided: list[Finding] = field(default_factory=list)
+    """What is decided at the deployment only, and neither denied nor warned of before."""
+    comparison: Comparison | None = None
+    """What the change changes; None where no base was given."""
 
     @property
     def refused(self) -> bool:
@@ -90,12 +98,21 @@ def _charges(
     ]
 
 
-def judge(recording: Recording, policies: Policies, *, date: str) -> Review:
-    """Judges a recorded program as of `date` (YYYY-MM-DD).
+def judge(recording: Recording, policies: Policies, *, date: str, base: Document | None = None) -> Review:
+    """Judges a recorded program as of `date` (YYYY-MM-DD); `base` is what it was before the change that is reviewed.
 
     Raises GateError when the rules cannot be applied as a whole.
     """
     document = describe(recording, policies, date=date)
-    verdict = evaluate(document, policies)
+    beside = {bound: asdict(delta) for bound, delta in deltas(base, document).items()} if base else {}
+    verdict = evaluate({**document, "comparison": {"cost": beside} if beside else {}}, policies)
     documents.hide(document, verdict.plain_secrets)
-    return Review(document, verdict.findings, verdict.engine, unseen(document["resources"]), limits=verdict.limits)
+    return Review(
+        document,
+        verdict.findings,
+        verdict.engine,
+        unseen(document["resources"]),
+        limits=verdict.limits,
+        rules=verdict.rules,
+        undecided=verdict.undecided,
+    )

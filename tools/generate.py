@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from gpuyard.components.stack import stack_schema
+from gpuyard.review.evaluation import limits
 from gpuyard.review.evaluation import rules as policies
 from gpuyard.review.evaluation.evaluate import find_policies
 from gpuyard.review.evaluation.rules import Rule
+from gpuyard.review.evaluation.thresholds import shown
+from gpuyard.review.report.schema import report_schema
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -22,6 +25,7 @@ def main() -> None:
     (ROOT / "stacks" / "schema.json").write_text(json.dumps(schema, indent=2) + "\n")
     REFERENCE.mkdir(parents=True, exist_ok=True)
     (REFERENCE / "stack.md").write_text(stack_page(schema))
+    (REFERENCE / "report.schema.json").write_text(json.dumps(report_schema(), indent=2) + "\n")
     (REFERENCE / "rules.md").write_text(rules_page(list(policies.load(find_policies(ROOT).directories).rules.values())))
 
 
@@ -46,7 +50,21 @@ def rules_page(rules: list[Rule]) -> str:
     for rule in sorted(rules, key=lambda rule: rule.id):
         kind = (f"`{rule.id}`", rule.catalogue, rule.severity, rule.level, rule.on_unknown, rule.scope)
         page.append(_row(*kind, rule.title, rule.remediation))
-    return "".join(page)
+    return "".join([*page, *_thresholds(rules)])
+
+
+def _thresholds(rules: list[Rule]) -> list[str]:
+    """What rules compare with, in each environment that gpuyard brings."""
+    folder, known = find_policies(ROOT).limits, {rule.id: rule.thresholds for rule in rules}
+    names = limits.environments(folder)
+    given = {name: limits.limits("", name, folder, known)["thresholds"] for name in names}
+    page = ['\n## Thresholds\n\n`thresholds` in policies/limits sets them: `{"<rule>": {<name>: <value>}}`.\n\n']
+    page += _table("rule", "threshold", "type", "default", *names, "what it is")
+    for rule in sorted(rules, key=lambda rule: rule.id):
+        for name, one in rule.thresholds.items():
+            values = (f"`{shown(value)}`" for value in (one.default, *(given[of][rule.id][name] for of in names)))
+            page.append(_row(f"`{rule.id}`", f"`{name}`", one.type, *values, one.description))
+    return page
 
 
 def _table(*columns: str) -> list[str]:

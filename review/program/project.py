@@ -46,8 +46,15 @@ class Project:
         return self.program if self.program.is_dir() else self.program.parent
 
 
-def find_project(directory: Path) -> Project:
-    """The project of a folder: its own, or that of the nearest folder above.
+def root_of(directory: Path) -> Path:
+    """The folder of the project that a folder is in, of any language; the folder itself where there is none."""
+    file = _find(directory, *FILES)
+    return file.parent if file else directory.resolve()
+
+
+def find_project(directory: Path, python: Path | None = None) -> Project:
+    """The project of a folder: its own, or that of the nearest folder above. `python` is its interpreter where that is
+    known already, as for another version of a project.
 
     Raises InputError where there is none, where it is not a Python project, or where its program or its virtual
     environment does not exist.
@@ -65,7 +72,7 @@ def find_project(directory: Path) -> Project:
     program = _program(file, settings.get("main"))
     stacks, config = _configuration(file, settings)
     folder = program if program.is_dir() else program.parent
-    return Project(name, file, program, stacks, _python(file, folder, options), config)
+    return Project(name, file, program, stacks, python or _python(file, folder, options), config)
 
 
 def _find(directory: Path, *names: str) -> Path | None:

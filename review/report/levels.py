@@ -6,13 +6,13 @@ Each line says what a stack may need at the most, and what it may have.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gpuyard.review.judge import Review
 from gpuyard.review.report.summary import money
 
-UNITS = {"vcpus": "vCPUs", "gpus": "GPUs", "nodes": "nodes"}
+UNITS = {"vcpus": "vCPUs", "gpus": "GPUs", "chips": "chips", "nodes": "nodes"}
 
 Json = Mapping[str, Any]
 
@@ -29,6 +29,8 @@ class Level:
     """`?` where it is not known."""
     note: str
     """How old the limit is, or why it is not known."""
+    used: float | None = field(default=None, compare=False)
+    """The need as a part of the limit; None where one is not known, or there is no limit."""
 
 
 def levels(review: Review) -> list[Level]:
@@ -44,7 +46,12 @@ def _accounts(capacity: Json) -> Iterator[Level]:
         if quota["uncounted"]:
             need = f"{need} + {', '.join(quota['uncounted'])}"
         what = f"{quota['name']}, {quota['region'] or 'region not known'}"
-        yield Level("account", what, f"{need} {UNITS[quota['unit']]}", limit, _state(quota))
+        used = None if quota["uncounted"] else _part(quota["need"], quota["limit"])
+        yield Level("account", what, f"{need} {UNITS[quota['unit']]}", limit, _state(quota), used)
+
+
+def _part(need: float | None, limit: float | None) -> float | None:
+    return need / limit if need is not None and limit is not None and limit > 0 else None
 
 
 def _state(quota: Json) -> str:
@@ -52,7 +59,11 @@ def _state(quota: Json) -> str:
     if quota["usage"] is not None:
         parts.append(f"{quota['usage']:,.0f} in use")
     if quota["fetched"]:
-        parts.append(f"as of {quota['fetched']}, {quota['age_days']} days ago")
+        days = quota["age_days"]
+        when = f"{days} days ago" if days >= 0 else f"{-days} days after the review"
+        parts.append(f"as of {quota['fetched']}, {when}")
+    if quota.get("surge"):
+        parts.append(f"up to {quota['surge']:,} more while nodes are upgraded")
     return ", ".join(parts)
 
 
@@ -68,9 +79,10 @@ def _cluster(capacity: Json) -> Iterator[Level]:
             there.setdefault(name, []).append(most)
     for name, count in sorted(promised.items()):
         if name in there:
-            known = [most for most in there[name] if most is not None]
-            limit = f"{sum(known):,}" if len(known) == len(there[name]) else "?"
-            yield Level("cluster", f"tenants' shares of {name}", f"{count:,}", limit, "")
+            known = [offered for offered in there[name] if offered is not None]
+            most = sum(known) if len(known) == len(there[name]) else None
+            limit = "?" if most is None else f"{most:,}"
+            yield Level("cluster", f"tenants' shares of {name}", f"{count:,}", limit, "", _part(count, most))
 
 
 def _offered(group: Json) -> dict[str, int | None]:
@@ -87,8 +99,10 @@ def _budgets(review: Review) -> Iterator[Level]:
     cost = review.document["cost"]
     for name, tenant in cost["tenants"].items():
         if tenant["budget"] is not None:
-            yield Level("budget", f"tenant {name}", money(tenant["worst"]), money(tenant["budget"]), "")
+            used = _part(tenant["worst"], tenant["budget"])
+            yield Level("budget", f"tenant {name}", money(tenant["worst"]), money(tenant["budget"]), "", used)
     limit = (review.limits.get("budget") or {}).get("month_usd")
     if limit is not None and cost["lines"]:
         note = "without what has no known price" if cost["unknown"] else ""
-        yield Level("budget", "the stack", money(cost["total"]["max"]), money(limit), note)
+        used = None if cost["unknown"] else _part(cost["total"]["max"], limit)
+        yield Level("budget", "the stack", money(cost["total"]["max"]), money(limit), note, used)

@@ -47,10 +47,11 @@ def short_type(type_: str) -> str:
 
 
 def by_rule(findings: list[Finding]) -> list[list[Finding]]:
-    """Findings of one rule and one severity together, in the order in which the first of each comes."""
-    groups: dict[tuple[str, str, bool, str], list[Finding]] = {}
+    """Findings of one rule, one severity and one weight together, in the order in which the first of each comes."""
+    groups: dict[tuple[str, str, bool, bool, bool, str], list[Finding]] = {}
     for finding in findings:
-        key = (finding.rule, finding.severity, finding.denies, finding.remediation)
+        weight = (finding.denies, finding.waiver is None, finding.known)
+        key = (finding.rule, finding.severity, *weight, finding.remediation)
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
 

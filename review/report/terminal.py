@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -10,8 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from gpuyard.review.changes import Change, counted, losses
+from gpuyard.review.comparison import Comparison
 from gpuyard.review.document import Document
 from gpuyard.review.judge import Review
+from gpuyard.review.report.difference import is_new, lines, news, sentences, weight
 from gpuyard.review.report.levels import Level, levels
 from gpuyard.review.report.summary import (
     by_rule,
@@ -57,6 +60,8 @@ def _sections(review: Review) -> list[RenderableType]:
         sections: list[RenderableType] = [_declared("Creates", resources)]
     else:
         sections = [_changes(review.changes, review.failures), "", _declared("Declares", resources)]
+    if review.comparison:
+        sections = [_compared(review, review.comparison), "", *sections]
     cost = review.document["cost"]
     if cost["lines"] or cost["charges"]:
         sections += ["", _node_groups(review.document)]
@@ -71,6 +76,9 @@ def _sections(review: Review) -> list[RenderableType]:
     if review.unseen:
         hidden = ", ".join(dict.fromkeys(part.what for part in review.unseen))
         sections += ["", Text.assemble(("Not judged", "bold"), (f"  what these make: {hidden}", "dim"))]
+    if review.undecided:
+        rules = ", ".join(f"{rule} at {count}" for rule, count in Counter(one.rule for one in review.undecided).items())
+        sections += ["", Text.assemble(("Decided at the deployment", "bold"), (f"  {rules}", "dim"))]
     return sections
 
 
@@ -97,6 +105,24 @@ def _changes(found: list[Change], failures: list[str]) -> Group:
         )
     lines += [Text.assemble(("The preview fails  ", "bold red"), failure) for failure in failures]
     return Group(*lines)
+
+
+def _compared(review: Review, found: Comparison) -> Group:
+    said: list[RenderableType] = [Text(one.text, "bold yellow" if one.loud else "dim") for one in sentences(found)]
+    if found.base is None:
+        return Group(*said)
+    said.append(_changes(found.changes, []))
+    said += [
+        Text.assemble(
+            (f"{line.what}  ", "bold"), f"{line.was or 'none'} -> {line.now or 'none'}  ", (line.more, "bold")
+        )
+        for line in lines(review)
+    ]
+    if about := news(review):
+        said.append(Text.assemble(("Findings", "bold"), f"  {about}"))
+    place = places(found.base.document["resources"])
+    said += [Text.assemble(("  fixed  ", "green"), f"{one.rule}  ", (place(one), "cyan")) for one in found.fixed]
+    return Group(*said)
 
 
 def _declared(title: str, resources: list[Any]) -> Table:
@@ -200,19 +226,23 @@ def _findings(review: Review) -> Table:
     for group in by_rule(review.findings):
         first = group[0]
         kind = Text(first.severity, SEVERITY.get(first.severity, ""))
-        kind.append("" if first.denies else "\nadvice", "dim")
+        kind.append(f"\n{weight(first)}" if weight(first) else "", "dim")
         said = Text(first.rule, "bold")
         for finding in group:
+            said.append("\nnew" if is_new(finding, review) else "", "bold yellow")
             said.append(f"\n{place(finding)}", "cyan")
             said.append(f"\n{finding.message}", "default")
+            if finding.waiver:
+                said.append(f"\n{finding.waiver.said}", "dim")
         table.add_row(kind, said.append(f"\n{first.remediation}\n", "dim"))
     return table
 
 
 def _verdict(review: Review) -> Text:
     denied = sum(finding.denies for finding in review.findings)
-    advice = len(review.findings) - denied
-    counted = f"{denied} denied, {advice} advice, judged by {review.engine}"
+    waived = sum(finding.waiver is not None for finding in review.findings)
+    advice = len(review.findings) - denied - waived
+    counted = f"{denied} denied, {advice} advice{f', {waived} waived' if waived else ''}, judged by {review.engine}"
     if review.failures:
         counted += ", and the engine's own preview fails"
     if review.refused:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,30 @@ def test_a_programs_own_rule_is_explained_too(tmp_path: Path) -> None:
     assert "Ask the house." in answer.out
 
 
+def test_a_rules_thresholds_are_shown_with_what_each_environment_sets(tmp_path: Path) -> None:
+    said = "#   thresholds:\n#     most: {type: integer, default: 3, description: How many pets.}\n#   remediation"
+    where = program(tmp_path, CONFIG_MAP)
+    rule(where, "deny contains x if { some x in [] }\n")
+    file = next((tmp_path / "policies").rglob("*.rego"))
+    file.write_text(file.read_text().replace("#   remediation", said))
+    limits = tmp_path / "policies/limits"
+    limits.mkdir()
+    (limits / "environments.yaml").write_text("strictest: strict\nstacks: {}\n")
+    own = f'thresholds: {{"{file.parts[-3]}/{file.stem}": {{most: 1}}}}\n'
+    (limits / "strict.yaml").write_text(f"extends: gpuyard:production\n{own}")
+    (limits / "loose.yaml").write_text("extends: gpuyard:development\n")
+    answer = gpuyard("explain", "H1", "--program", tmp_path)
+    assert "most  How many pets.\n  3 by default: loose 3, strict 1\n" in answer.out
+
+
 def test_the_version_is_that_of_the_project() -> None:
     answer = gpuyard("--version")
     assert f'version = "{answer.out.split()[-1]}"' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_no_command_loads_the_sdk_of_pulumi_in_its_own_process() -> None:
+    """It takes longer than all the rest; programs that need it run in a process of their own."""
+    load = "import sys\nfrom gpuyard.cli import commands\n[commands.gpuyard.get_command(None, name) for name in commands.COMMANDS]"
+    code = f"{load}\nprint({{'pulumi', 'grpc'}} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout == "set()\n"

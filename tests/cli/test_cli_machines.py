@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from command import Answer, gpuyard
+from pydantic import ValidationError
 
 from gpuyard import catalogue
+from gpuyard.components.node_groups.aws import NodeGroupSpec
 
 
 def listed(*arguments: str) -> list[dict[str, Any]]:
@@ -61,6 +63,7 @@ def test_a_machine_says_what_it_has_and_what_runs_there() -> None:
         "partitions": ["1g.34gb", "1g.34gb+me", "1g.67gb", "2g.67gb", "3g.135gb", "4g.135gb", "7g.269gb"],
         "purchase": ["on_demand", "spot", "reservation", "capacity_block"],
         "engines": ["triton", "vllm"],
+        "refused": None,
         "price": {
             "usd_hour": 142.416,
             "usd_accelerator_hour": pytest.approx(17.802),
@@ -132,3 +135,38 @@ def test_a_region_that_nobody_knows_is_wrong_input_and_names_what_is_near() -> N
     assert "--region us-est-1" in answer.err
     assert "us-east-1" in answer.err
     assert gpuyard("machines", "h100", "--cloud", "azure").code == 2
+
+
+def test_what_a_machine_is_for_is_what_a_stack_may_use_it_for() -> None:
+    """The list asks what refuses: a machine that each node group is refused runs nothing."""
+    found = {one["name"]: one for one in listed()}
+    assert {name for name, one in found.items() if one["refused"]} == {"dl1.24xlarge", "dl2q.24xlarge"}
+    for one in found.values():
+        if one["cloud"] != "aws":
+            continue
+        refusals = [_refused(one["name"], system) for system in ("al2023", "bottlerocket")]
+        assert one["refused"] is None or all(refusals), one["name"]
+        assert one["refused"] or None in refusals, one["name"]
+        assert one["refused"] is None or one["refused"] in str(refusals[0])
+        assert not (one["refused"] and one["engines"])
+    gpus = {name for name, one in found.items() if one["resource"] == "nvidia.com/gpu" and not one["engines"]}
+    assert gpus == {"p3dn.24xlarge"}, "the images of both engines begin with compute capability 7.5"
+
+
+def test_the_table_says_what_no_node_group_can_have() -> None:
+    assert "in no node group: machine dl1.24xlarge has Gaudi" in gpuyard("machines", "dl1", COLUMNS="160").out
+    assert "in no node group" not in gpuyard("machines", "g7", "g6f").out
+
+
+def _refused(machine: str, system: str) -> str | None:
+    purchase = catalogue.machine(machine).purchase[0]
+    window = {"start": "2026-12-01T11:30:00Z", "end": "2026-12-15T11:30:00Z"}
+    reserved = {"id": "cr-0123456789abcdef0", "zone": "us-east-1a", "count": 4}
+    capacity = {"kind": purchase} if purchase == "on_demand" else {"kind": purchase, **reserved, **window}
+    try:
+        NodeGroupSpec.model_validate(
+            {"machine": machine, "os": system, "nodes": {"min": 0, "max": 4}, "capacity": capacity}
+        )
+    except ValidationError as error:
+        return str(error)
+    return None

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from command import Answer, gpuyard, program, refused
 
-from gpuyard.cli.account_quotas import family_limit
+from gpuyard.cli.account_quotas import region_limit
 from gpuyard.review.quotas import read
 
 Json = dict[str, Any]
@@ -74,6 +74,7 @@ REGION = {
     "quotas": [
         {"limit": 8.0, "metric": "NVIDIA_L4_GPUS", "usage": 2.0},
         {"limit": 16.0, "metric": "PREEMPTIBLE_NVIDIA_L4_GPUS", "usage": 0.0},
+        {"limit": 32.0, "metric": "TPU_LITE_PODSLICE_V5", "usage": 4.0},
         {"limit": 96.0, "metric": "CPUS", "usage": 28.0},
     ],
 }
@@ -91,10 +92,25 @@ FAMILIES = {
         {"dimensions": {"gpu_family": "NVIDIA_H200"}, "details": {}, "applicableLocations": ["us-central1"]},
     ],
 }
+CHIPS = [
+    {
+        "quotaId": "TPUS-PER-TPU-FAMILY-per-project-region",
+        "dimensionsInfos": [
+            {"dimensions": {"tpu_family": "CT6E", "region": "us-central1"}, "details": {"value": "64"}},
+            {"dimensions": {"tpu_family": "CT3"}, "details": {"value": "8"}},
+        ],
+    },
+    {
+        "quotaId": "PREEMPTIBLE-TPU-V6E-per-project-region",
+        "dimensionsInfos": [{"dimensions": {}, "details": {"value": "1536"}, "applicableLocations": ["us-central1"]}],
+    },
+    {"quotaId": "CPUS-per-project-region", "dimensionsInfos": [{"dimensions": {}, "details": {"value": "1"}}]},
+    {"quotaId": None},
+]
 GCLOUD: list[tuple[list[str], Any]] = [
     (["compute", "regions", "describe", "us-central1", "--project", "example-dev"], REGION),
     (["compute", "project-info", "describe", "--project", "example-dev"], PROJECT),
-    (["beta", "quotas", "info", "describe", "GPUS-PER-GPU-FAMILY-per-project-region"], FAMILIES),
+    (["beta", "quotas", "info", "list", "--service=compute.googleapis.com"], json.dumps([FAMILIES, *CHIPS])),
 ]
 
 Cloud = Callable[..., Path]
@@ -156,7 +172,13 @@ def test_the_quotas_of_a_project_of_google_cloud_become_a_file(cloud: Cloud, tmp
         "GPUS_ALL_REGIONS": (32, 2),
         "GPUS_PER_GPU_FAMILY/NVIDIA_H100": (16, None),
         "GPUS_PER_GPU_FAMILY/NVIDIA_H200": (0, None),
+        "TPU_LITE_PODSLICE_V5": (32, 4),
+        "TPUS_PER_TPU_FAMILY/CT6E": (64, None),
+        "PREEMPTIBLE_TPU_V6E": (1536, None),
     }
+    asked = (tmp_path / "bin" / "gcloud.calls").read_text()
+    assert "PREEMPTIBLE-TPU-V6E-per-project-region" in asked
+    assert "NVIDIA-L4-GPUS-per-project-region" not in asked, "the region has said it"
 
 
 EXPIRED = (
@@ -242,7 +264,7 @@ def test_a_command_line_that_is_not_there_another_account_and_a_missing_project_
     ],
 )
 def test_the_most_particular_row_of_a_family_and_region_counts(infos: Any, limit: int | None) -> None:
-    assert family_limit(infos, "NVIDIA_H100", "us-central1") == limit
+    assert region_limit(infos, "us-central1", "gpu_family", "NVIDIA_H100") == limit
 
 
 @pytest.mark.parametrize("rows", [None, [5], {}, "x"])
@@ -261,7 +283,7 @@ def test_a_limit_that_is_no_number_is_not_written(cloud: Cloud, tmp_path: Path) 
 
 @pytest.mark.parametrize("infos", [None, 5, [5], [{"dimensions": "x"}], [{"details": {"value": "many"}}]])
 def test_a_family_of_which_nothing_readable_is_said_has_no_known_limit(infos: Any) -> None:
-    assert family_limit(infos, "NVIDIA_H100", "us-central1") is None
+    assert region_limit(infos, "us-central1", "gpu_family", "NVIDIA_H100") is None
 
 
 GROUP = """

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from command import CONFIG_MAP, FORBIDDEN, GPUYARD, ROOT, SECONDS, environment, gpuyard, program, refused, rule
 
+from gpuyard.cli.review import FILES
+
 
 def test_two_reviews_of_one_day_are_equal_byte_for_byte_whatever_the_hash_seed_and_the_folder(tmp_path: Path) -> None:
     day = ("--format", "json", "--date", "2026-11-30")
@@ -29,14 +31,15 @@ def test_a_finding_that_denies_is_exit_code_1_in_every_format_and_the_files_say_
     rule(where, FORBIDDEN)
     out = tmp_path / "new" / "reports"
     day = ("--program", where, "--date", "2026-11-30")
-    printed = {f: gpuyard("review", *day, "--format", f, "--out", out) for f in ("terminal", "markdown", "json")}
+    printed = {f: gpuyard("review", *day, "--format", f, "--out", out) for f in ("terminal", "json", "html")}
     assert {answer.code for answer in printed.values()} == {1}
     assert {answer.err for answer in printed.values()} == {""}, "quiet in a pipe"
     assert all("the house forbids settings" in answer.out for answer in printed.values())
     assert json.loads(printed["json"].out)[0]["verdict"] == "refused"
     written = {path.name: path.read_text() for path in out.iterdir()}
-    names = {"terminal": "review.txt", "markdown": "review.md", "json": "review.json"}
-    assert written == {names[f]: answer.out for f, answer in printed.items()}
+    assert {*written} == {*FILES.values()}
+    assert {f: written[FILES[f]] for f in printed} == {f: answer.out for f, answer in printed.items()}
+    assert [name for name, text in written.items() if "the house forbids settings" not in text] == []
 
 
 def test_files_of_an_earlier_run_do_not_pass_for_those_of_one_that_failed(tmp_path: Path) -> None:
@@ -44,7 +47,7 @@ def test_files_of_an_earlier_run_do_not_pass_for_those_of_one_that_failed(tmp_pa
     out.mkdir()
     (out / "notes").touch()
     assert gpuyard("review", "--program", where, "--out", out).code == 0
-    assert len(list(out.iterdir())) == 4
+    assert len(list(out.iterdir())) == len(FILES) + 1
     (where / "Pulumi.dev.yaml").write_text("")
     refused(gpuyard("review", "--program", where, "--out", out), 2)
     assert [path.name for path in out.iterdir()] == ["notes"]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from command import Answer, gpuyard, program
 
+from gpuyard.cli.review import FILES
+
 CIPHER = "AAABAJ8vLRM4c2VjcmV0Y2lwaGVy"
 LITERAL = "correct-horse-battery"
 PEM = '-----BEGIN PRIVATE KEY-----\nMIIEvQ it\'s "quoted" 4d5e6f\n-----END PRIVATE KEY-----\n'
@@ -54,7 +56,7 @@ def test_no_report_holds_a_secret(tmp_path: Path) -> None:
     assert_hidden(answer)
     assert_hidden(gpuyard("cost", "--program", where, "--format", "json"))
     texts = {path.name: path.read_text() for path in out.iterdir()}
-    assert len(texts) == 3
+    assert {*texts} == {*FILES.values()}
     for text in texts.values():
         assert_hidden(Answer(0, text, ""))
     resources = {one["name"]: one for one in json.loads(texts["review.json"])[0]["document"]["resources"]}

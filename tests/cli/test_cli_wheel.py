@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from command import CONFIG_MAP, FORBIDDEN, ROOT, SECONDS, gpuyard, program, rule
 
-PACKAGED = (".csv", ".j2", ".py", ".rego", ".yaml", "py.typed")
+PACKAGED = (".css", ".csv", ".j2", ".js", ".py", ".rego", ".yaml", "py.typed")
 
 LIMITS = """\
 accelerators: {max: 0}
