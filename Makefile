@@ -31,7 +31,7 @@ check: $(STAMP) ## all that CI runs: format, lint, types, tests, rules on both e
 long: $(STAMP) programs ## the whole series of which check runs a sample
 	@$(PYTEST) -m long --timeout 1800
 
-programs: $(STAMP) ## find or build the programs that the tests use: about 20 minutes, once
+programs: $(STAMP) ## find or build the programs that the tests use: about 25 minutes, once
 	@$(PYTHON) tools/programs.py > /dev/null
 	@$(PYTHON) tools/module_files.py > /dev/null
 

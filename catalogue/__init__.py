@@ -32,7 +32,7 @@ from gpuyard.catalogue.pricing import Price, ServicePrice, price, prices, servic
 from gpuyard.catalogue.products import Product, attached_accelerator, product, products
 from gpuyard.catalogue.security import Floor, floors
 from gpuyard.catalogue.support import EksVersion, eks_version, eks_versions
-from gpuyard.catalogue.tables import Unknown
+from gpuyard.catalogue.tables import Malformed, Unknown
 from gpuyard.catalogue.topology import Slice, all_slices, slices
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "Image",
     "ImageRuntime",
     "Machine",
+    "Malformed",
     "Model",
     "NetworkLayers",
     "NodeImage",

@@ -83,7 +83,7 @@ class Accelerator:
 @cache
 def machines() -> Mapping[str, Machine]:
     """Every machine by its name."""
-    return load("machines/*.csv", _machine)
+    return load("machines/*.csv", machine_of)
 
 
 @cache
@@ -102,7 +102,8 @@ def accelerator(name: str) -> Accelerator:
     return find("accelerator", accelerators(), name)
 
 
-def _machine(columns: dict[str, str]) -> tuple[str, Machine]:
+def machine_of(columns: Mapping[str, str]) -> tuple[str, Machine]:
+    """The machine of a row, and its name. Raises ValueError for a value of another kind."""
     row = Machine(
         name=columns["name"],
         cloud=columns["cloud"],

@@ -14,8 +14,15 @@ DATA = Path(__file__).with_name("data")
 SHOWN = 64
 """Characters of an unknown name that are compared and shown; the longest name of any table is shorter."""
 
+OPEN = "?"
+"""What a column says that somebody has yet to fill in. What is not known is empty, or 0."""
+
 Key = TypeVar("Key")
 Row = TypeVar("Row")
+
+
+class Malformed(ValueError):  # noqa: N818 - read as catalogue.Malformed
+    """A table that is not as it must be. The message says the file, the line and what is wrong there."""
 
 
 class Unknown(ValueError):  # noqa: N818 - read as catalogue.Unknown
@@ -36,7 +43,7 @@ class Unknown(ValueError):  # noqa: N818 - read as catalogue.Unknown
 def load(pattern: str, parse: Callable[[dict[str, str]], tuple[Key, Row]]) -> Mapping[Key, Row]:
     """Every row of the files under data/ that `pattern` matches, in the order of the files.
 
-    Raises ValueError, with the file and the line, for a row that `parse` refuses and for a key that is there already.
+    Raises Malformed for a row that `parse` refuses or that is not filled in, and for a key that is there already.
     """
     rows: dict[Key, Row] = {}
     for path in sorted(DATA.glob(pattern)):
@@ -53,7 +60,7 @@ def read(path: Path, parse: Callable[[dict[str, str]], tuple[Key, Row]], columns
     try:
         _add(rows, path, parse, columns)
     except (csv.Error, UnicodeDecodeError) as error:
-        raise ValueError(f"{path.name} is no CSV file in UTF-8: {error}") from error
+        raise Malformed(f"{path.name} is no CSV file in UTF-8: {error}") from error
     return MappingProxyType(rows)
 
 
@@ -67,17 +74,19 @@ def _add(
         lines = csv.DictReader(file, strict=True)
         missing = [column for column in needed if column not in (lines.fieldnames or [])]
         if missing:
-            raise ValueError(f"{path.name} line 1: the columns {', '.join(missing)} are missing")
+            raise Malformed(f"{path.name} line 1: the columns {', '.join(missing)} are missing")
         for columns in lines:
             place = f"{path.name} line {lines.line_num}"
             if None in columns or None in columns.values():
-                raise ValueError(f"{place}: the row has another number of columns than the header")
+                raise Malformed(f"{place}: the row has another number of columns than the header")
+            if left := [column for column, value in columns.items() if value == OPEN]:
+                raise Malformed(f"{place}: to be filled in: {', '.join(left)}")
             try:
                 key, row = parse(columns)
             except (KeyError, ValueError) as error:
-                raise ValueError(f"{place}: {error}") from error
+                raise Malformed(f"{place}: {error}") from error
             if key in rows:
-                raise ValueError(f"{place}: {key} has a row already")
+                raise Malformed(f"{place}: {key} has a row already")
             rows[key] = row
 
 

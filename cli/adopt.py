@@ -30,7 +30,8 @@ def adopt(state: Path, ids: tuple[tuple[str, str], ...], absent: tuple[str, ...]
     everything else that was being made, so nothing is written while something is neither.
 
     \b
-    Exit code: 0; 2 when the file is no state, a URN is not among those listed, or --out would forget one.
+    Exit code: 0; 2 when the file is no state, a URN is not among those
+    listed, or --out would forget one.
     """
     given = _read(state)
     if len(dict(ids)) < len(ids):

@@ -6,6 +6,7 @@ from importlib import import_module
 
 import click
 
+from gpuyard.catalogue.tables import Malformed
 from gpuyard.cli.main import INTERRUPTED
 from gpuyard.cli.problems import BAD_INPUT, FailedError, Problem, say
 from gpuyard.review.errors import GateError, InputError
@@ -31,7 +32,20 @@ Environment:
 """
 
 
-COMMANDS = ("review", "cost", "explain", "machines", "schema", "prices", "quotas", "inventory", "waivers", "adopt")
+COMMANDS = (
+    "review",
+    "cost",
+    "explain",
+    "machines",
+    "schema",
+    "prices",
+    "quotas",
+    "inventory",
+    "waivers",
+    "admission",
+    "adopt",
+    "new",
+)
 """In the order in which they are listed; each is the command of that name in the module of that name."""
 
 
@@ -77,3 +91,5 @@ def run() -> int:
         return max(say(problem) for problem in failed.problems)
     except (InputError, GateError) as error:
         return say(Problem((), error))
+    except Malformed as error:
+        return say(Problem((), GateError(f"the catalogue: {error}")))

@@ -85,8 +85,8 @@ def inventory(
     that select its nodes and no others. What cannot be described stands in the file as a comment.
 
     \b
-    Exit code: 0; 2 when the cluster does not give its nodes, no node has accelerators that could be described,
-    or --out cannot be written.
+    Exit code: 0; 2 when the cluster does not give its nodes, no node has
+    accelerators that could be described, or --out cannot be written.
     """
     if out is not None and out.exists():
         raise InputError(f"--out {out}: is there already, and may hold what cannot be found again: give another name")

@@ -115,7 +115,7 @@ def review(
     secret.
 
     The program may be any Python program for Pulumi. Rules in its policies/rules are judged beside ours; limits in
-    its policies/limits replace ours.
+    its policies/limits replace ours, unless they extend them; policies/waivers.yaml lets single findings through.
 
     A stack that cannot be reviewed does not hide the others on the terminal. Other formats and the files of --out are
     of all stacks that were asked for, or are not written.

@@ -17,7 +17,12 @@ def schema() -> None:
     An editor with the YAML language server reads it by a stack file's first line:
       # yaml-language-server: $schema=schema.json
     """
-    # Here, because the components load pulumi, which no other command needs.
+    emit(text())
+
+
+def text() -> str:
+    """The schema, as a file has it."""
+    # Here, because the components load pulumi, which few commands need.
     from gpuyard.components.stack import stack_schema
 
-    emit(json.dumps(stack_schema(), indent=2) + "\n")
+    return json.dumps(stack_schema(), indent=2) + "\n"

@@ -171,7 +171,8 @@ def _sorted(head: Review, base: Review | None) -> tuple[list[Finding], list[Find
     were = _by_urn(base)
     for one in base.findings if base else ():
         waiting.setdefault(identity(one, were.get(one.urn)), []).append(one)
-    new, unchanged = [], []
+    new: list[Finding] = []
+    unchanged: list[Finding] = []
     are = _by_urn(head)
     # Two clusters may have objects of one name: whoever kept its URN is first.
     for one in sorted(head.findings, key=lambda finding: finding.urn not in were):

@@ -13,6 +13,7 @@ from gpuyard.review.charges import of_group, of_resource
 from gpuyard.review.comparison import Comparison, deltas
 from gpuyard.review.compatibility import compatibility
 from gpuyard.review.cost import cost
+from gpuyard.review.days import check_day
 from gpuyard.review.document import Document
 from gpuyard.review.evaluation.evaluate import Policies, environment_of, evaluate
 from gpuyard.review.evaluation.findings import Finding
@@ -57,10 +58,14 @@ class Review:
 
 
 def describe(recording: Recording, policies: Policies, *, date: str) -> Document:
-    """What a recorded program would be, with its cost and capacity as of `date` (YYYY-MM-DD); no rule is asked."""
+    """What a recorded program would be, with its cost and capacity as of `date` (YYYY-MM-DD); no rule is asked.
+
+    Raises InputError for a day before that of what gpuyard knows.
+    """
     known = snapshots(policies.quotas)
     environment, own = environment_of(recording.stack, policies), prices(policies.prices)
     document = describe_in(recording, environment, date=date, quotas=known, prices=own)
+    check_day(date, document["cost"]["lines"] if own == CATALOGUE else ())
     if policies.quotas and policies.quotas.is_file():
         check_given(policies.quotas, known[0], document["capacity"]["groups"])
     return document

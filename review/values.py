@@ -30,7 +30,7 @@ def number(value: Any) -> int | None:
     return int(value)
 
 
-def at(value: Any, *path: str) -> Any:
+def at(value: Any, *path: str | int) -> Any:
     """What is in objects within objects; None where the way ends before."""
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None

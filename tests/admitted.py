@@ -104,6 +104,12 @@ def matched(rule: str, found: Json) -> bool:
 
 def by_review(found: Json) -> dict[str, Told]:
     """What the review says of an object by itself, by rule."""
+    return _by_review(json.dumps(found))
+
+
+@cache
+def _by_review(text: str) -> dict[str, Told]:
+    found = json.loads(text)
     prepared = prepare(document([kubernetes(found, name="object")]), given_limits()).input
     told: dict[str, Told] = {rule: set() for rule in given().templates}
     for finding in embedded().ask(json.dumps(prepared))["findings"]:

@@ -5,10 +5,17 @@ package gpuyard.lib.networks
 wide(network) if {
 	is_string(network)
 	net.cidr_is_valid(network)
-	not inside(network)
-	prefix := to_number(split(network, "/")[1])
-	prefix < widest(network)
+	prefix(network) < widest(network)
+	written := sprintf("%v/%v", [split(network, "/")[0], prefix(network)])
+	not inside(written)
 }
+
+# The engines take a length with leading zeros for one, and not for a number.
+prefix(network) := 0 if digits(network) == ""
+
+else := to_number(digits(network))
+
+digits(network) := trim_left(split(network, "/")[1], "0")
 
 widest(network) := input.limits.api.widest_ipv6 if contains(network, ":")
 

@@ -25,6 +25,9 @@ TARGET = "admission.k8s.gatekeeper.sh"
 ACTIONS = {"mandatory": "deny", "advisory": "warn"}
 """enforcementAction by level."""
 
+LONGEST = 63
+"""Letters of a name, for Gatekeeper and for Kubernetes."""
+
 _EXCLUDED = re.compile(r"\*?[-:a-z0-9]+\*?")
 """Names of namespaces that a constraint takes; * is any characters, at an end only."""
 _LIMIT = re.compile(r"\binput\.limits\b(?:\.(\w+))?")
@@ -45,7 +48,7 @@ class Admission:
 def admission(rules: RuleSet, policies: Path, environment: str, limits: Mapping[str, Any]) -> Admission:
     """Everything for one environment. `policies` are the packaged ones; `limits` are as rules read them.
 
-    Raises GateError where the adapter is missing, or two rules would have one name.
+    Raises GateError where the adapter is missing, a rule's name is too long for a cluster, or two would have one.
     """
     path = policies / rego.PREPARED
     try:
@@ -56,6 +59,10 @@ def admission(rules: RuleSet, policies: Path, environment: str, limits: Mapping[
     taken = [rule for rule in rules.rules.values() if why[rule.id] is None]
     named: dict[str, str] = {}
     for rule in taken:
+        if len(kind(rule)) > LONGEST:
+            raise GateError(
+                f"{rule.id} would be {kind(rule)} in a cluster, with more than {LONGEST} letters: rename it"
+            )
         if named.setdefault(kind(rule), rule.id) != rule.id:
             raise GateError(f"{named[kind(rule)]} and {rule.id} would both be {kind(rule)} in a cluster: rename one")
     parameters = {rule.id: _parameters(rule, rules, environment, limits) for rule in taken}

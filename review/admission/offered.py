@@ -15,7 +15,7 @@ THERE = frozenset({"accelerated", "by_type", "environment", "limits", "objects",
 
 _NAMESPACE = f"{PREFIX}core/v1:Namespace"
 _IMPORT = re.compile(rf"^import data\.({PACKAGE}\.lib\.\w+)", re.MULTILINE)
-_INPUT = re.compile(r"\binput\.(\w+)")
+_INPUT = re.compile(r"\binput\b(?:\.(\w+))?")
 _COMMENT = re.compile(r"^\s*#.*$", re.MULTILINE)
 
 
@@ -54,7 +54,10 @@ def _obstacles(rule: Rule, rules: RuleSet) -> Iterator[str]:
         yield "it needs more than one resource"
     if others := sorted({refers.to for refers in rule.refers if _admitted(refers.type)} - {_NAMESPACE}):
         yield f"it follows references to {', '.join(others)}"
-    if lost := sorted({*_INPUT.findall(code(rule, rules))} - THERE):
+    parts = {*_INPUT.findall(code(rule, rules))}
+    if "" in parts:
+        yield "it names input without a part of it, so nobody can tell what it reads"
+    if lost := sorted(parts - THERE):
         yield f"it reads {', '.join(lost)}, which only the review prepares"
 
 

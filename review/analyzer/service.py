@@ -17,6 +17,7 @@ from gpuyard.review.analyzer import messages
 from gpuyard.review.analyzer.growing import GrowingStack, config_secrets
 from gpuyard.review.analyzer.levels import Levels
 from gpuyard.review.analyzer.registered import DEFAULTS, STACK, Registered
+from gpuyard.review.days import check_day
 from gpuyard.review.errors import GateError, InputError
 from gpuyard.review.evaluation.evaluate import Policies, Rulebook, rulebook
 from gpuyard.review.evaluation.findings import Finding
@@ -144,11 +145,13 @@ class Analyzer:
             stack, project = self._configuration.stack or stack, self._configuration.project or project
             if not stack or not project:
                 raise GateError("the engine does not say which stack it deploys")
+            date = datetime.datetime.now(datetime.UTC).date().isoformat()
+            check_day(date)
             self._book = self._book or rulebook(stack, self._policies)
             self._stack = GrowingStack(
                 self._book,
                 project,
-                date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+                date=date,
                 config=dict(self._configuration.config),
                 secret_keys=self._configuration.config_secret_keys,
             )

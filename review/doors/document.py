@@ -19,7 +19,8 @@ from gpuyard.review.doors.jsonfile import load
 from gpuyard.review.errors import InputError
 from gpuyard.review.recording import Recording
 from gpuyard.review.recording.values import at
-from gpuyard.review.report import document_schema, schema
+from gpuyard.review.report import document_schema
+from gpuyard.review.report.json import FORMAT as REPORT
 from gpuyard.review.unseen import Unseen
 
 REMEDY = f"give a document ({FORMAT}), or what `gpuyard review --format json` writes"
@@ -30,12 +31,20 @@ Pointer = Annotated[str, Field(pattern=r"^(/|$)")]
 Text = Annotated[str, Field(min_length=1)]
 
 
+class _Options(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    depends_on: list[str] = Field(default_factory=list)
+    aliases: list[str] = Field(default_factory=list)
+
+
 class _Resource(document_schema.Resource):
     urn: Annotated[str, Field(pattern=r"(?s)^urn:pulumi:[^:]+::[^:]+::.+::.+$")]
     type: Text
     inputs: dict[str, Any]
     unknown: list[Pointer]
     secret: list[Pointer]
+    options: _Options  # type: ignore[assignment]
 
 
 class _Document(BaseModel):
@@ -62,7 +71,7 @@ def from_document(path: Path) -> list[Given]:
 
 
 def _given(path: Path, place: str, value: Any) -> Given:
-    if isinstance(value, dict) and value.get("format") == schema.FORMAT:
+    if isinstance(value, dict) and value.get("format") == REPORT:
         value, place = value.get("document"), f"{place}/document"
     try:
         document = _Document.model_validate(value, strict=True)

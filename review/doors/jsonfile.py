@@ -11,6 +11,9 @@ from gpuyard.review.errors import InputError
 MOST_BYTES = 256_000_000
 """Looked at before anything is parsed: 10,000 resources have a tenth of it."""
 
+DEEPEST = 100
+"""As manifests may be nested: the engines read little more."""
+
 
 def load(path: Path, remedy: str) -> Any:
     """The value of a file; `remedy` says what to give instead.
@@ -30,7 +33,7 @@ def load(path: Path, remedy: str) -> Any:
         value = json.loads(text, parse_constant=_no_number, object_pairs_hook=_once)
         # A number as 1e999 and half of a character are read without a word, and no report can hold them.
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-    except UnicodeError as error:
+    except (UnicodeDecodeError, UnicodeEncodeError) as error:
         raise InputError(f"{path}: is not UTF-8, or has half a character ({error.reason}): {remedy}") from error
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}: is no JSON ({error.msg}): {remedy}") from error
@@ -38,7 +41,23 @@ def load(path: Path, remedy: str) -> Any:
         raise InputError(f"{path}: {error}: {remedy}") from error
     except RecursionError as error:
         raise InputError(f"{path}: is nested too deep to be read: {remedy}") from error
+    if not _within(value):
+        raise InputError(f"{path}: is nested too deep to be read, more than {DEEPEST} levels: {remedy}")
     return value
+
+
+def _within(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            member
+            for one in level
+            if isinstance(one, dict | list)
+            for member in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return True
+    return False
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

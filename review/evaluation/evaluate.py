@@ -18,6 +18,7 @@ from gpuyard.review.errors import GateError
 from gpuyard.review.evaluation import limits, rules
 from gpuyard.review.evaluation.engines import Choice, Engine, engine
 from gpuyard.review.evaluation.findings import Finding, Status, Waived, order
+from gpuyard.review.evaluation.installation import check_installed
 from gpuyard.review.evaluation.masks import Mask
 from gpuyard.review.evaluation.prepare import Preparation, Prepared, prepare, stack_input
 from gpuyard.review.evaluation.rules import Refers, Rule, RuleSet
@@ -123,6 +124,7 @@ def rulebook(stack: str, policies: Policies) -> Rulebook:
 
     Raises InputError for wrong limits or waivers, GateError for rules that cannot be read whole.
     """
+    check_installed()
     environment = environment_of(stack, policies)
     loaded = rules.load(policies.directories)
     given = limits.limits(stack, environment, policies.limits, loaded.thresholds)

@@ -56,7 +56,7 @@ def _grants(value: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
     if isinstance(value, dict):
         in_context = str(path[-1]).lower().endswith("securitycontext")
         for key, member in value.items():
-            if member is True and (key in _HOST or (key == "privileged" and in_context)):
+            if _true(member) and (key in _HOST or (key == "privileged" and in_context)):
                 yield (*path, key), key, ""
             elif key == "capabilities" and in_context:
                 yield from _capabilities(member, (*path, key))
@@ -67,6 +67,11 @@ def _grants(value: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
     elif isinstance(value, list):
         for i, member in enumerate(value):
             yield from _grants(member, (*path, i))
+
+
+def _true(value: Any) -> bool:
+    """Whether a chart writes true where it writes the value: a text loses its quotes on the way."""
+    return value is True or (isinstance(value, str) and value.lower() == "true")
 
 
 def _capabilities(value: Any, path: Path) -> Iterator[tuple[Path, str, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuyard.review.evaluation.objects import Json, Path, pointer
@@ -153,7 +153,7 @@ def _project_policy(inputs: Json) -> Iterator[Json]:
         yield _binding(binding, path, [(path, member) for member in sequence(binding.get("members"))])
 
 
-def _binding(binding: Json, path: Path, members: list[tuple[Path, Any]]) -> Json:
+def _binding(binding: Json, path: Path, members: Sequence[tuple[Path, Any]]) -> Json:
     listed = []
     for place, member in members:
         named = text(member)

@@ -120,9 +120,17 @@ def _quotas(entry: Json, unknown: Mapping[str, list[Steps]]) -> Iterator[_Quota]
                 name = text(quota.get("name")) or ""
                 if ACCELERATOR.fullmatch(name):
                     path = pointer((*base, i, "flavors", j, "resources", k))
-                    limits = [_count(quota.get(key)) for key in ("nominalQuota", "borrowingLimit", "lendingLimit")]
-                    known = limits[0] is not None and not hidden(steps(path), unclear)
-                    yield _Quota(str(flavor.get("name")), name, path, *limits, "borrowingLimit" in quota, known)
+                    nominal = _count(quota.get("nominalQuota"))
+                    yield _Quota(
+                        flavor=str(flavor.get("name")),
+                        resource=name,
+                        path=path,
+                        nominal=nominal,
+                        borrowing=_count(quota.get("borrowingLimit")),
+                        lending=_count(quota.get("lendingLimit")),
+                        says_borrowing="borrowingLimit" in quota,
+                        known=nominal is not None and not hidden(steps(path), unclear),
+                    )
 
 
 def _count(quantity: Any) -> int | None:

@@ -164,7 +164,7 @@ def load(directories: Iterable[Path]) -> RuleSet:
         for path in _files(directory / "rules"):
             rule_id = _rule_id(path, directory / "rules")
             text = _put(texts, f"rules/{rule_id}.rego", path, f"{PACKAGE}.rules.{rule_id.replace('/', '.')}")
-            rules[rule_id] = _rule(rule_id, text, path)
+            rules[rule_id] = parsed(rule_id, text, path)
     if not rules:
         raise GateError(f"no rule is found in {', '.join(str(d) for d in (first, *others))}: nothing would be judged")
     entry = {ENTRY: _read(first / ENTRY)}
@@ -228,7 +228,8 @@ def _check_imports(modules: Mapping[str, str]) -> None:
                 raise GateError(f"{name} imports data.{imported}, which is not there: the rule could never fire")
 
 
-def _rule(rule_id: str, text: str, path: Path) -> Rule:
+def parsed(rule_id: str, text: str, path: Path) -> Rule:
+    """What the text of a rule says of it. Raises GateError."""
     if not _DENY.search(text):
         raise GateError(f"{path}: there is no `deny contains`, so the rule could never fire")
     try:
@@ -238,8 +239,8 @@ def _rule(rule_id: str, text: str, path: Path) -> Rule:
         return Rule(**named, catalogue=custom.pop("id"), **custom)
     except ValidationError as error:
         problem = error.errors()[0]
-        where = "/".join(str(step) for step in problem["loc"])
-        raise GateError(f"{path}: METADATA {where}: {problem['msg']}") from None
+        where = "".join(f" {step}" for step in ["/".join(str(step) for step in problem["loc"])] if step)
+        raise GateError(f"{path}: METADATA{where}: {problem['msg'].removeprefix('Value error, ')}") from None
     except (KeyError, TypeError) as error:
         raise GateError(f"{path}: METADATA lacks {error}: it takes title, description and custom") from None
     except ValueError as error:

@@ -29,8 +29,8 @@ _RAY = {
     "RayJob.ray.io": "spec.rayClusterSpec",
     "RayService.ray.io": "spec.rayClusterConfig",
 }
-_INSTALLED = re.compile(r"(?<![\w.-])(vllm|ray|torch|sglang)(?:\[[\w,.-]*\])?==(\d[\w.+!-]*)")
-"""What pip and uv are told to install."""
+_INSTALLED = re.compile(r"(?<![\w.-])(vllm|ray|torch|sglang)(?:\[[\w,.-]*\])?(?:===?|<=)(\d[\w.+!-]*)")
+"""What pip and uv are told to install; of `<=` the newest that it may be."""
 _PACKAGES = {"torch": "pytorch"}
 
 

@@ -118,9 +118,14 @@ def _side(folder: Path, project: Project, ref: str) -> Side:
 
 def _policies(checkout: Path, inside: Path, root: Path) -> Policies:
     """Where the program is gpuyard's own, what it brings is of the checkout as well."""
-    packaged = Path(str(files("gpuyard.policies"))).resolve()
+    packaged = _brought()
     own = checkout / packaged.relative_to(root) if packaged.is_relative_to(root) else None
     return find_policies(checkout / inside, own if own and own.is_dir() else None)
+
+
+def _brought() -> Path:
+    """What gpuyard brings to judge by."""
+    return Path(str(files("gpuyard.policies"))).resolve()
 
 
 def _judges(file: PurePosixPath, inside: Path) -> bool:
@@ -141,6 +146,8 @@ def _notes(repository: Repository, changed: list[str], fork: str, head: str) -> 
             f"the change also changes {_some(locks)}: the base was run with the packages of the change, and may differ "
             "from what is deployed"
         )
+    if _brought().is_relative_to(repository.root):
+        yield "the catalogue of machines, prices and versions is not the base's: gpuyard itself is of the working tree"
     if changes := repository.uncommitted():
         yield f"not reviewed, as no commit has it: {_some(changes)}"
     if modules := repository.submodules(head):

@@ -26,7 +26,7 @@ PLATFORM = "gpuyard:platform"
 TOP_LEVEL = ("config", "environment", "secretsprovider", "encryptedkey", "encryptionsalt")
 """What a stack file may have. Source: ProjectStack, pulumi sdk/go/common/workspace/project.go."""
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 """Source: stackNameRegex, pulumi sdk/go/common/tokens/stack_name.go."""
 
 
@@ -44,7 +44,7 @@ def stacks(project: Project) -> list[str]:
     """The names of the project's stacks that have a file, sorted."""
     found = project.stacks.glob(f"Pulumi.*{project.file.suffix}") if project.stacks.is_dir() else ()
     names = (path.name.removeprefix("Pulumi.").removesuffix(path.suffix) for path in found if path.is_file())
-    return sorted(name for name in names if _NAME.fullmatch(name))
+    return sorted(name for name in names if NAME.fullmatch(name))
 
 
 def read(project: Project, stack: str) -> StackConfig:
@@ -71,7 +71,7 @@ def read(project: Project, stack: str) -> StackConfig:
 
 def _path(project: Project, stack: str) -> Path:
     path = project.stacks / f"Pulumi.{stack}{project.file.suffix}"
-    if _NAME.fullmatch(stack) and path.is_file():
+    if NAME.fullmatch(stack) and path.is_file():
         return path
     names = stacks(project)
     there = f"there are {', '.join(names)}" if names else f"there is no Pulumi.<stack>{project.file.suffix} at all"

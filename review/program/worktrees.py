@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,13 +87,9 @@ class Repository:
                     self._add(commit, made[commit])
                 yield made
             finally:
-                # Interrupted once more while it ends, it would leave them.
-                before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-                try:
+                with _undisturbed():
                     for path in made.values():
                         self._remove(path)
-                finally:
-                    signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _add(self, commit: str, path: Path) -> None:
         try:
@@ -133,6 +130,20 @@ class Repository:
         except subprocess.TimeoutExpired:
             raise InputError(f"--base: git {arguments[0]} is not done after {SECONDS} s in {self.root}") from None
         return done.stdout
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Interrupted once more while it ends, it would leave what it has made. Only the main thread can see to it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _listed(text: str) -> list[str]:

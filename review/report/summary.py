@@ -111,7 +111,10 @@ def span(bounds: Mapping[str, Any], unit: str = "") -> str:
 def _part_of(resource: Resource, by_urn: Mapping[str, Resource]) -> str:
     components: list[str] = []
     parent = by_urn.get(resource["parent"])
-    while parent is not None and parent["type"] != STACK:
+    seen: set[str] = set()
+    # Whoever writes a document by hand can let parents go in a circle.
+    while parent is not None and parent["type"] != STACK and parent["urn"] not in seen:
+        seen.add(parent["urn"])
         if not parent["custom"]:
             components.insert(0, parent["urn"])
         parent = by_urn.get(parent["parent"])

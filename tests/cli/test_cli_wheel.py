@@ -87,7 +87,7 @@ def test_the_wheel_has_every_module_rule_table_and_template(wheel: Path) -> None
     expected = {n for n in sources() if n.split("/")[0] in folders and n.endswith(PACKAGED)}
     held = {n.removeprefix("gpuyard/") for n in zipfile.ZipFile(wheel).namelist() if n.startswith("gpuyard/")}
     assert expected == held
-    assert {Path(name).suffix for name in expected} == {".csv", ".j2", ".py", ".rego", ".typed", ".yaml"}
+    assert {Path(name).suffix for name in expected} == {".css", ".csv", ".j2", ".js", ".py", ".rego", ".typed", ".yaml"}
 
 
 def test_the_installed_wheel_judges_another_folder_by_its_own_limits_and_rules(installed: Path, tmp_path: Path) -> None:
@@ -133,8 +133,8 @@ def test_an_installation_without_its_rules_is_no_pass(installed: Path, tmp_path:
     shutil.rmtree(packages(installed) / "gpuyard" / "policies" / "lib")
     lacking = gpuyard("review", "--program", where, command=command)
     assert (lacking.code, lacking.out) == (3, "")
-    assert "imports data.gpuyard.lib." in lacking.err
+    assert "match.rego is gone, which gpuyard was installed with: install it again" in lacking.err
     shutil.rmtree(packages(installed) / "gpuyard" / "policies" / "rules")
     lacking = gpuyard("review", "--program", where, command=command)
     assert (lacking.code, lacking.out) == (3, "")
-    assert "no rule is found" in lacking.err
+    assert "is gone, which gpuyard was installed with" in lacking.err

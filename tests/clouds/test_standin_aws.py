@@ -8,11 +8,13 @@ import pytest
 from clouds.aws.iam import OpenIdConnectProvider, RolePolicy, RolePolicyAttachment
 from clouds.aws.nodes import TEMPLATE
 from clouds.aws.routing import Eip, NatGateway, Route, RouteTable, RouteTableAssociation, VpcEndpoint
-from clouds.aws.storage import BUCKET, BucketObject, Key, LustreFileSystem, Repository
+from clouds.aws.security_groups import GROUP, INGRESS
+from clouds.aws.storage import BUCKET, BucketObject, FileSystem, Key, LustreFileSystem, Repository
 from clouds.aws.vpc import GATEWAY, VPC, DefaultSecurityGroup
 from clouds.client import Client, ProviderError
 from clouds.cloud import Cloud
 from clouds.estate import role, subnets
+from clouds.wire import UNKNOWN
 
 
 def test_a_role_with_policies_is_not_deleted(aws: Client) -> None:
@@ -97,6 +99,70 @@ def test_what_else_the_examples_declare_can_be_made(aws: Client) -> None:
     assert identities.id.endswith(":oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/A")
     with pytest.raises(ProviderError, match="EntityAlreadyExists"):
         aws.create(OpenIdConnectProvider.token, "y", issuer)
+
+
+def test_a_file_system_is_encrypted_when_it_is_made_or_never(aws: Client) -> None:
+    plain = aws.create(FileSystem.token, "plain", {"throughputMode": "elastic"})
+    assert plain.outputs["encrypted"] is False
+    assert plain.outputs["dnsName"] == f"{plain.id}.efs.us-east-1.amazonaws.com"
+    later = {"throughputMode": "elastic", "encrypted": True}
+    assert list(aws.diff(plain, later).replaces) == ["encrypted"]
+    assert aws.preview_create(FileSystem.token, "other", later)["kmsKeyId"] is UNKNOWN
+    encrypted = aws.create(FileSystem.token, "encrypted", later)
+    assert ":key/" in encrypted.outputs["kmsKeyId"]
+    assert list(aws.diff(encrypted, {"throughputMode": "elastic"}).replaces) == []
+    slower = aws.update(encrypted, later | {"throughputMode": "bursting"})
+    assert slower.outputs["kmsKeyId"] == encrypted.outputs["kmsKeyId"]
+    with pytest.raises(ProviderError, match=r"BadRequest: .*provisioned needs provisionedThroughputInMibps"):
+        aws.create(FileSystem.token, "fast", {"throughputMode": "provisioned"})
+    token = {"creationToken": "weights"}
+    aws.create(FileSystem.token, "weights", token)
+    with pytest.raises(ProviderError, match="FileSystemAlreadyExists"):
+        aws.create(FileSystem.token, "again", token)
+
+
+def test_a_security_group_is_held_by_rules_of_others(aws: Client, cloud: Cloud) -> None:
+    vpc, *_ = subnets(aws)
+    group = aws.create(GROUP, "ray", {"vpcId": vpc.id})
+    assert group.outputs["description"] == "Managed by Pulumi"
+    with pytest.raises(ProviderError, match=r"InvalidGroup\.Duplicate: The security group 'ray-"):
+        aws.create(GROUP, "ray", {"vpcId": vpc.id, "name": group.outputs["name"]})
+    with pytest.raises(ProviderError, match="VPCIdNotSpecified"):
+        aws.create(GROUP, "nowhere", {})
+    with pytest.raises(ProviderError, match=r"DependencyViolation: The vpc '.*' has dependencies"):
+        aws.delete(vpc)
+    other = aws.create(GROUP, "jobs", {"vpcId": vpc.id})
+    port = {"ipProtocol": "tcp", "fromPort": 8265, "toPort": 8265}
+    aws.create(INGRESS, "own", {**port, "securityGroupId": group.id, "referencedSecurityGroupId": group.id})
+    rule = aws.create(INGRESS, "jobs", {**port, "securityGroupId": other.id, "referencedSecurityGroupId": group.id})
+    with pytest.raises(ProviderError, match=f"DependencyViolation: resource {group.id} has a dependent object"):
+        aws.delete(group)
+    aws.delete(rule)
+    aws.delete(group)
+    assert [thing.id for thing in cloud.resources(GROUP)] == [other.id]
+    assert cloud.resources(INGRESS) == []
+
+
+def test_a_rule_of_a_security_group_is_there_once(aws: Client) -> None:
+    vpc, *_ = subnets(aws)
+    port = {"ipProtocol": "tcp", "fromPort": 8265, "toPort": 8265, "cidrIpv4": "10.0.0.0/8"}
+    # The group that comes with the VPC takes rules too.
+    inputs = {**port, "securityGroupId": vpc.outputs["defaultSecurityGroupId"]}
+    rule = aws.create(INGRESS, "ray", inputs)
+    assert rule.outputs["arn"].endswith(f":security-group-rule/{rule.id}")
+    with pytest.raises(
+        ProviderError, match=r'"peer: 10\.0\.0\.0/8, TCP, from port: 8265, to port: 8265, ALLOW" already'
+    ):
+        aws.create(INGRESS, "again", inputs)
+    with pytest.raises(ProviderError, match=r"InvalidGroup\.NotFound: The security group 'sg-0' does not exist"):
+        aws.create(INGRESS, "lost", inputs | {"securityGroupId": "sg-0"})
+    with pytest.raises(ProviderError, match=r"InvalidParameterValue: .*given 2 of them"):
+        aws.create(INGRESS, "both", inputs | {"cidrIpv6": "::/0"})
+    narrower = {**inputs, "cidrIpv4": "10.20.0.0/16"}
+    assert list(aws.diff(rule, narrower).replaces) == []
+    elsewhere = {key: value for key, value in inputs.items() if key != "cidrIpv4"}
+    moved = aws.diff(rule, elsewhere | {"referencedSecurityGroupId": inputs["securityGroupId"]})
+    assert list(moved.replaces) == ["cidrIpv4", "referencedSecurityGroupId"]
 
 
 def test_a_template_name_is_taken_once(aws: Client) -> None:

@@ -12,7 +12,8 @@ from clouds.aws.events import QUEUE, RULE, EventTarget, QueuePolicy
 from clouds.aws.iam import INSTANCE_PROFILE, OpenIdConnectProvider, RolePolicy
 from clouds.aws.nodes import RESERVATION, TEMPLATE, PlacementGroup
 from clouds.aws.routing import Eip, NatGateway, VpcEndpoint
-from clouds.aws.storage import BUCKET, BucketObject, Key, LustreFileSystem, Repository
+from clouds.aws.security_groups import GROUP, INGRESS
+from clouds.aws.storage import BUCKET, BucketObject, FileSystem, Key, LustreFileSystem, Repository
 from clouds.aws.vpc import INTERFACE, DefaultSecurityGroup
 from clouds.client import Client
 from clouds.cloud import Cloud
@@ -20,6 +21,7 @@ from clouds.estate import Eks, Gke, role
 from clouds.gcp.iam import ACCOUNT, KEY, RING, SERVICE, CryptoKeyIAMMember, IAMMember
 from clouds.gcp.network import POLICY as WORKLOAD_POLICY
 from clouds.gcp.network import ROUTER, Firewall, RouterNat
+from clouds.gcp.storage import BUCKET as GCS_BUCKET
 from clouds.kind import KINDS, Session
 from ruamel.yaml import YAML
 
@@ -32,12 +34,15 @@ MADE_UP = {
     "aws:ec2/natGateway:NatGateway",
     "aws:ec2/networkInterface:NetworkInterface",
     "aws:ec2/routeTable:RouteTable",
+    "aws:ec2/securityGroup:SecurityGroup",
     "aws:ec2/subnet:Subnet",
     "aws:ec2/vpc:Vpc",
     "aws:ec2/vpcEndpoint:VpcEndpoint",
+    "aws:efs/fileSystem:FileSystem",
     "aws:eks/podIdentityAssociation:PodIdentityAssociation",
     "aws:fsx/lustreFileSystem:LustreFileSystem",
     "aws:kms/key:Key",
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
 }
 """Types whose ids their clouds make up."""
 WITH_ACCOUNT = {"aws:iam/openIdConnectProvider:OpenIdConnectProvider", "aws:sqs/queue:Queue"}
@@ -109,6 +114,8 @@ def _aws_estate(aws: Client) -> None:
     aws.create(NatGateway.token, "nat", {"allocationId": address.id, "subnetId": eks.subnets[0].id})
     aws.create(VpcEndpoint.token, "s3", {"vpcId": eks.vpc.id, "serviceName": "com.amazonaws.us-east-1.s3"})
     aws.create(DefaultSecurityGroup.token, "net", {"vpcId": eks.vpc.id})
+    group = aws.create(GROUP, "ray", {"vpcId": eks.vpc.id})
+    aws.create(INGRESS, "ray", {"securityGroupId": group.id, "ipProtocol": "-1", "cidrIpv4": "10.40.0.0/16"})
     _aws_stores(aws, eks)
     _aws_capacity(aws)
     _aws_queue(aws, eks)
@@ -119,6 +126,7 @@ def _aws_stores(aws: Client, eks: Eks) -> None:
     aws.create(Repository.token, "images", {})
     bucket = aws.create(BUCKET, "models", {})
     aws.create(BucketObject.token, "x", {"bucket": bucket.outputs["bucket"], "content": "y"})
+    aws.create(FileSystem.token, "shared", {"encrypted": True})
     size = {"deploymentType": "SCRATCH_2", "storageCapacity": 1200}
     aws.create(LustreFileSystem.token, "fast", {**size, "subnetIds": eks.subnets[0].id})
 
@@ -159,5 +167,6 @@ def _gcp_estate(gcp: Client) -> None:
     gcp.create(RouterNat.token, "dev", {**nat, "region": "us-central1", "router": router.outputs["name"]})
     inside = {"direction": "INGRESS", "sourceRanges": ["10.60.0.0/20"], "allows": [{"protocol": "tcp"}]}
     gcp.create(Firewall.token, "dev", {**inside, "network": gke.network.id})
+    gcp.create(GCS_BUCKET, "weights", {"location": "US-CENTRAL1"})
     policy = {"workloadPolicy": {"type": "HIGH_THROUGHPUT", "acceleratorTopology": "2x4"}}
     gcp.create(WORKLOAD_POLICY, "slice", {**policy, "region": "us-central1"})

@@ -9,10 +9,11 @@ from clouds.client import Client, ProviderError, State
 from clouds.cloud import Cloud
 from clouds.estate import Gke
 from clouds.gcp.gke import CLUSTER
-from clouds.gcp.iam import ACCOUNT, KEY, RING, SERVICE, CryptoKeyIAMMember, IAMMember
+from clouds.gcp.iam import ACCOUNT, KEY, RING, SERVICE, STORAGE_AGENT, CryptoKeyIAMMember, IAMMember
 from clouds.gcp.network import ROUTER, RouterNat
 from clouds.gcp.network import SUBNET as SUBNET
 from clouds.gcp.nodes import POOL
+from clouds.gcp.storage import BUCKET
 from clouds.wire import UNKNOWN, Secret, plain
 
 NODE = {"machineType": "e2-standard-8", "diskType": "pd-balanced"}
@@ -218,6 +219,56 @@ def test_a_range_grows_in_place(gcp: Client, gke: Gke) -> None:
     inputs = {**plain(gke.subnet.inputs), "secondaryIpRanges": []}
     assert list(gcp.diff(gke.subnet, inputs | {"ipCidrRange": "10.60.0.0/19"}).replaces) == []
     assert list(gcp.diff(gke.subnet, inputs | {"ipCidrRange": "10.60.0.0/21"}).replaces) == ["ipCidrRange"]
+
+
+FLEX_START: dict[str, Any] = {
+    "initialNodeCount": 0,
+    "autoscaling": {"totalMinNodeCount": 0, "totalMaxNodeCount": 2, "locationPolicy": "ANY"},
+    "management": {"autoRepair": False, "autoUpgrade": True},
+    "nodeConfig": {"flexStart": True, "reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}},
+}
+
+
+def test_flex_start_nodes_live_out_their_time(gcp: Client, gke: Gke) -> None:
+    pool = gcp.create(POOL, "flex", gke.pool_inputs(**FLEX_START))
+    assert pool.outputs["upgradeSettings"] == {"strategy": "SHORT_LIVED"}
+    assert gke.pool.outputs["upgradeSettings"]["strategy"] == "SURGE"
+    assert list(gcp.diff(pool, gke.pool_inputs(**FLEX_START)).diffs) == []
+    # It cannot be changed, and a pool that asks for another is not made.
+    surge = gke.pool_inputs(**FLEX_START, upgradeSettings={"strategy": "SURGE", "maxSurge": 1})
+    for ask in (lambda: gcp.update(pool, surge), lambda: gcp.create(POOL, "other", surge)):
+        with pytest.raises(ProviderError, match=r"Error 400: .*/upgradeSettings: GKE makes it SHORT_LIVED"):
+            ask()
+
+
+def test_a_bucket_is_called_the_same_in_the_whole_cloud(gcp: Client) -> None:
+    inputs = {"location": "us-central1", "uniformBucketLevelAccess": True, "labels": {"owner": "ml"}}
+    bucket = gcp.create(BUCKET, "weights", inputs)
+    assert bucket.outputs["location"] == "US-CENTRAL1"
+    assert bucket.outputs["url"] == f"gs://{bucket.id}"
+    assert bucket.outputs["softDeletePolicy"]["retentionDurationSeconds"] == 604_800
+    with pytest.raises(ProviderError, match="Error 409: Your previous request to create the named bucket succeeded"):
+        gcp.create(BUCKET, "again", inputs | {"name": bucket.id})
+    with pytest.raises(ProviderError, match=r"Error 400: .*'Weights' is not taken"):
+        gcp.create(BUCKET, "again", inputs | {"name": "Weights"})
+    assert list(gcp.diff(bucket, inputs | {"forceDestroy": True}).replaces) == []
+    assert list(gcp.diff(bucket, inputs | {"location": "EU"}).replaces) == ["location"]
+    locked = gcp.update(bucket, inputs | {"retentionPolicy": {"retentionPeriod": "86400", "isLocked": True}})
+    unlocked = inputs | {"retentionPolicy": {"retentionPeriod": "86400", "isLocked": False}}
+    assert list(gcp.diff(locked, unlocked).replaces) == ["retentionPolicy"]
+    imported = gcp.read(BUCKET, "weights", f"example-dev/{bucket.id}")
+    assert imported is not None
+    assert imported.id == bucket.id
+
+
+def test_a_bucket_is_encrypted_by_a_key_that_cloud_storage_may_use(gcp: Client) -> None:
+    key = key_of(gcp)
+    inputs = {"location": "US-CENTRAL1", "encryption": {"defaultKmsKeyName": key.id}}
+    with pytest.raises(ProviderError, match="Error 403: Permission denied on Cloud KMS key"):
+        gcp.create(BUCKET, "weights", inputs)
+    use = {"cryptoKeyId": key.id, "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter"}
+    gcp.create(CryptoKeyIAMMember.token, "storage", {**use, "member": STORAGE_AGENT})
+    gcp.delete(gcp.create(BUCKET, "weights", inputs))
 
 
 def test_a_nat_needs_its_router(gcp: Client, gke: Gke) -> None:

@@ -53,7 +53,7 @@ def test_what_it_refers_to_is_a_kind_too(kind: Kind) -> None:
 
 
 AWS = sorted(token for token in KINDS if token.startswith("aws:"))
-WITH_ERRORS = {"eks", "iam", "kms", "ecr", "s3", "fsx"}
+WITH_ERRORS = {"eks", "iam", "kms", "ecr", "s3", "fsx", "efs"}
 """Services whose models say which errors an operation has; EC2's does not."""
 
 

@@ -16,7 +16,8 @@ from made import program
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (
-    "changing.md", "node-groups.md", "on-prem.md", "pains.md", "prices.md", "state.md", "teardown.md", "upgrading.md"
+    "admission.md", "changing.md", "extending.md", "node-groups.md", "on-prem.md", "pains.md", "prices.md", "pull-requests.md", "state.md", "teardown.md",
+    "upgrading.md"
 )  # fmt: skip
 SECONDS = 60
 

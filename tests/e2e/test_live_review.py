@@ -23,7 +23,9 @@ PROGRAM = """
 import pulumi
 import pulumi_kubernetes as k8s
 
-space = k8s.core.v1.Namespace("team", metadata={"name": "team"})
+enforced = {"enforce": "restricted", "enforce-version": "v1.35"}
+labels = {f"pod-security.kubernetes.io/{key}": value for key, value in enforced.items()}
+space = k8s.core.v1.Namespace("team", metadata={"name": "team", "labels": labels})
 k8s.core.v1.ConfigMap("settings", metadata={"name": "settings", "namespace": "team", "labels": {"a": "1"}},
                       opts=pulumi.ResourceOptions(depends_on=[space]))
 k8s.core.v1.Secret("token", metadata={"name": "token", "namespace": "team"}, string_data={"token": "hush-hush"},
@@ -108,12 +110,8 @@ def test_a_finding_refuses_and_no_secret_is_shown(program: Callable[[str], Engin
 
 
 def test_what_is_protected_and_would_be_replaced_refuses_beside_the_rules(program: Callable[[str], Engine]) -> None:
-    source = PROGRAM.replace('"name": "team"}', '"name": "vault"}').replace(
-        '"namespace": "team"', '"namespace": "vault"'
-    )
-    source = (source + WALLS.replace('"namespace": "team"', '"namespace": "vault"')).replace(
-        'metadata={"name": "vault"})', 'metadata={"name": "vault"}, opts=pulumi.ResourceOptions(protect=True))'
-    )
+    source = PROGRAM.replace('"labels": labels})', '"labels": labels}, opts=pulumi.ResourceOptions(protect=True))')
+    source = (source + WALLS).replace('"team"', '"vault"').replace('Namespace("vault"', 'Namespace("team"')
     engine = program(source)
     engine.up()
     code, report = told(program(source.replace('"vault"', '"strongroom"')))

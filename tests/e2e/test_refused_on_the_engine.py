@@ -1,4 +1,7 @@
-"""Each refused example is refused on the real engine too: by the gate, by the policy pack, and by each alone."""
+"""Each refused example is refused on the real engine too: by the gate, by the policy pack, and by each alone.
+
+Those that break a rule of advice alone are told so by both, and may deploy.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,12 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 
 EXAMPLES = ROOT / "examples" / "refused"
 NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir() and path.name[0] not in "._")
+EXPECTED: dict[str, list[dict[str, Any]]] = {
+    name: YAML(typ="safe", pure=True).load((EXAMPLES / name / "expected.yaml").read_text())["findings"]
+    for name in NAMES
+}
+DENIED = [name for name in NAMES if any(finding["level"] == "mandatory" for finding in EXPECTED[name])]
+ADVISED = [name for name in NAMES if name not in DENIED]
 SAMPLE = ["instance-metadata-eks", "machines-stack"]
 """A program of its own, and a stack file: the others run with `-m long`."""
 
@@ -65,7 +74,7 @@ Json = dict[str, Any]
 
 
 EVERY = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.long) for name in NAMES]
+    "name", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.long) for name in DENIED]
 )
 
 
@@ -88,8 +97,7 @@ class Example:
                 shutil.copytree(own, place / own.name)
         # AWS' provider needs one beside those of the resources.
         self.engine.pulumi("config", "set", "aws:region", "us-east-1")
-        expected = YAML(typ="safe", pure=True).load((example / "expected.yaml").read_text())
-        self.findings: list[Json] = expected["findings"]
+        self.findings = EXPECTED[name]
 
     def left(self) -> list[str]:
         """What exists, in the cloud and in the state; nothing of that is a resource of the program."""
@@ -98,8 +106,8 @@ class Example:
 
 
 def told_by_the_gate(run: Run, findings: list[Json]) -> None:
-    said = run.diagnostics("error")
     for finding in findings:
+        said = run.diagnostics("error" if finding["level"] == "mandatory" else "warning")
         sentence = f"{finding['rule']}: {finding['resource']}{finding['path']}: {finding['message']}. "
         assert any(one.startswith(sentence) for one in said), said
 
@@ -142,4 +150,17 @@ def test_the_pack_alone_refuses_a_program_that_knows_no_gate(name: str, tmp_path
     kind = "executable" if own else sorted(PACKS)[NAMES.index(name) % 2]
     preview = example.engine.preview(pack=PACKS[kind], expect_failure=True)
     told_by_the_pack(preview, example.findings)
+    assert example.left() == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ADVISED)
+def test_advice_is_given_by_the_gate_and_by_the_pack_and_refuses_nothing(name: str, tmp_path: Path) -> None:
+    example = Example(name, tmp_path, GATE)
+    # The folder judges by what is its own, and would not take the example's.
+    own = any((EXAMPLES / name / folder).is_dir() for folder in OWN)
+    preview = example.engine.preview(pack=PACKS["executable" if own else "folder"])
+    told_by_the_gate(preview, example.findings)
+    told_by_the_pack(preview, example.findings)
+    assert preview.diagnostics("error") == []
     assert example.left() == []

@@ -87,6 +87,28 @@ CALLS = {
     "aws:ec2/vpcEndpoint:VpcEndpoint": Call(
         "ec2", "CreateVpcEndpoint", renames={"policy": "PolicyDocument"}, tags="TagSpecifications"
     ),
+    "aws:ec2/securityGroup:SecurityGroup": Call(
+        "ec2",
+        "CreateSecurityGroup",
+        renames={"name": "groupName"},
+        elsewhere=("egress", "ingress", "namePrefix", "revokeRulesOnDelete"),
+        named="name",
+        tags="TagSpecifications",
+    ),
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": Call(
+        "ec2",
+        "AuthorizeSecurityGroupIngress",
+        member="IpPermissions",
+        elsewhere=(
+            "cidrIpv4",
+            "cidrIpv6",
+            "description",
+            "prefixListId",
+            "referencedSecurityGroupId",
+            "securityGroupId",
+            "tags",
+        ),
+    ),
     "aws:iam/role:Role": Call(
         "iam",
         "CreateRole",
@@ -175,6 +197,13 @@ CALLS = {
         elsewhere=("forceDelete",),
         named="name",
         tags="tags",
+    ),
+    "aws:efs/fileSystem:FileSystem": Call(
+        "efs",
+        "CreateFileSystem",
+        elsewhere=("lifecyclePolicies", "protection"),
+        named="creationToken",
+        tags="Tags",
     ),
     "aws:fsx/lustreFileSystem:LustreFileSystem": Call(
         "fsx",

@@ -10,6 +10,9 @@ GROUP = "aws:eks/nodeGroup:NodeGroup"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 ROLE = "aws:iam/role:Role"
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
+SECURITY_GROUP = "aws:ec2/securityGroup:SecurityGroup"
+INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+FILES = "aws:efs/fileSystem:FileSystem"
 QUEUE, RULE = "aws:sqs/queue:Queue", "aws:cloudwatch/eventRule:EventRule"
 TRUST = {
     "Version": "2012-10-17",
@@ -116,6 +119,20 @@ GOOD: dict[str, dict[str, Any]] = {
         "tags": {"owner": "ml"},
     },
     "aws:ec2/placementGroup:PlacementGroup": {"strategy": "cluster", "tags": {"owner": "ml"}},
+    SECURITY_GROUP: {
+        "description": "Model servers",
+        "vpcId": None,
+        "ingress": [{"protocol": "tcp", "fromPort": 8000.0, "toPort": 8000.0, "cidrBlocks": ["10.40.0.0/16"]}],
+        "egress": [{"protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "cidrBlocks": ["0.0.0.0/0"]}],
+        "tags": {"owner": "ml"},
+    },
+    INGRESS: {
+        "securityGroupId": None,
+        "ipProtocol": "tcp",
+        "fromPort": 8265.0,
+        "toPort": 8265.0,
+        "cidrIpv4": "10.0.0.0/8",
+    },
     ROLE: {"assumeRolePolicy": json.dumps(TRUST), "tags": {"owner": "ml"}},
     "aws:iam/rolePolicy:RolePolicy": {
         "role": None,
@@ -142,6 +159,13 @@ GOOD: dict[str, dict[str, Any]] = {
     "aws:ecr/repository:Repository": {
         "imageTagMutability": "IMMUTABLE",
         "encryptionConfigurations": [{"encryptionType": "KMS", "kmsKey": None}],
+        "tags": {"owner": "ml"},
+    },
+    FILES: {
+        "encrypted": True,
+        "kmsKeyId": "arn:aws:kms:us-east-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+        "throughputMode": "elastic",
+        "lifecyclePolicies": [{"transitionToIa": "AFTER_30_DAYS"}],
         "tags": {"owner": "ml"},
     },
     "aws:fsx/lustreFileSystem:LustreFileSystem": {

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import botocore.session
-from oracles import aws_capacity, aws_events, aws_policies
+from oracles import aws_capacity, aws_efs, aws_events, aws_policies, aws_security_groups
 
 Inputs = Mapping[str, Any]
 Rule = Callable[[Inputs], Iterator[str]]
@@ -267,6 +267,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "aws:ec2/capacityReservation:CapacityReservation": (_zone, aws_capacity.end),
     **aws_policies.RULES,
     **aws_events.RULES,
+    **aws_efs.RULES,
+    **aws_security_groups.RULES,
     "aws:kms/key:Key": (_key,),
     "aws:fsx/lustreFileSystem:LustreFileSystem": (_lustre,),
 }

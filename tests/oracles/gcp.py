@@ -1,8 +1,9 @@
 """Judges recorded Google Cloud inputs by models that are not ours.
 
 GKE's cluster and node pool are read by the container API's own protos (gcp_container). The other services have no
-protos among the project's dependencies: the fields that the components use are listed here with what each takes,
-as compute v1, cloudkms v1, iam v1 and cloudresourcemanager v1 document them. Anything not listed is a problem.
+protos among the project's dependencies: the fields that the components and the examples use are listed here with what
+each takes, as compute v1, cloudkms v1, iam v1, cloudresourcemanager v1 and storage v1 document them. Anything not
+listed is a problem.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ TEXT = re.compile(r"(?s).+")
 EMAIL = re.compile(r"[^\s:@]+@[^\s:@]+")
 PORTS = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?")
 TOPOLOGY = re.compile(r"[0-9]+(x[0-9]+){1,2}")
+BUCKET_NAME = re.compile(r"(?!goog|[0-9]+(\.[0-9]+){3}$|.*google)(?=.{3,222}$)[a-z0-9]([-_.a-z0-9]*[a-z0-9])?")
+PLACE = re.compile(r"(?i)[a-z]+([0-9]|-[a-z]+[0-9]+)?")
+WHOLE = re.compile(r"[1-9][0-9]*")
 
 
 class Cidr:
@@ -113,6 +117,21 @@ FIELDS: dict[str, dict[str, Any]] = {
         "labels": Labels,
     },
     "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember": {"cryptoKeyId!": TEXT, "role!": ROLE, "member!": MEMBER},
+    "gcp:storage/bucket:Bucket": {
+        "name": BUCKET_NAME,
+        "project": PROJECT,
+        "location!": PLACE,
+        "storageClass": {"STANDARD", "MULTI_REGIONAL", "REGIONAL", "NEARLINE", "COLDLINE", "ARCHIVE"},
+        "uniformBucketLevelAccess": bool,
+        "publicAccessPrevention": {"inherited", "enforced"},
+        "forceDestroy": bool,
+        "versioning": {"enabled!": bool},
+        "encryption": {"defaultKmsKeyName": gcp_container.KEY},
+        "retentionPolicy": {"retentionPeriod!": WHOLE, "isLocked": bool},
+        "softDeletePolicy": {"retentionDurationSeconds": range(7_776_001)},
+        "hierarchicalNamespace": {"enabled!": bool},
+        "labels": Labels,
+    },
 }
 """Fields by type; a name that ends in ! is required."""
 
@@ -176,11 +195,21 @@ def _relations(kind: str, inputs: dict[str, Any]) -> Iterator[str]:
         for rule in inputs.get("allows") or []:
             if rule.get("ports") and rule.get("protocol") not in ("tcp", "udp", "sctp"):
                 yield f"protocol {rule.get('protocol')} has no ports"
+    if kind == "gcp:storage/bucket:Bucket":
+        yield from _bucket(inputs)
     policy = inputs.get("workloadPolicy") or {}
     if "acceleratorTopology" in policy and "maxTopologyDistance" in policy:
         yield "acceleratorTopology excludes maxTopologyDistance"
     if inputs.get("enableDynamicPortAllocation") and inputs.get("enableEndpointIndependentMapping"):
         yield "enableDynamicPortAllocation excludes enableEndpointIndependentMapping"
+
+
+def _bucket(inputs: dict[str, Any]) -> Iterator[str]:
+    if (inputs.get("hierarchicalNamespace") or {}).get("enabled") and not inputs.get("uniformBucketLevelAccess"):
+        yield "hierarchicalNamespace needs uniformBucketLevelAccess"
+    seconds = (inputs.get("softDeletePolicy") or {}).get("retentionDurationSeconds")
+    if seconds and not 604_800 <= seconds <= 7_776_000:
+        yield f"/softDeletePolicy/retentionDurationSeconds: {seconds} is neither 0 nor 7 to 90 days"
 
 
 is_network = gcp_container.is_network

@@ -7,7 +7,20 @@ from typing import Any
 
 import pytest
 from oracles.aws import CALLS, UNMODELLED, problems
-from oracles.aws_examples import CLUSTER, GOOD, GROUP, QUEUE, RESERVATION, ROLE, RULE, TEMPLATE, TRUST
+from oracles.aws_examples import (
+    CLUSTER,
+    FILES,
+    GOOD,
+    GROUP,
+    INGRESS,
+    QUEUE,
+    RESERVATION,
+    ROLE,
+    RULE,
+    SECURITY_GROUP,
+    TEMPLATE,
+    TRUST,
+)
 
 
 def faulty(kind: str, change: Callable[[dict[str, Any]], object]) -> list[str]:
@@ -144,6 +157,31 @@ def test_good_resources_have_no_problem(kind: str) -> None:
             sets("instanceMarketOptions", to={"marketType": "capacity-block"}),
             "a Capacity Block needs instanceType",
         ),
+        (SECURITY_GROUP, sets("description", to=""), "has characters that EC2 does not take"),
+        (SECURITY_GROUP, sets("name", to="sg-servers"), "starts with sg-"),
+        (SECURITY_GROUP, sets("rules", to=[]), "/rules: CreateSecurityGroupRequest has no such member"),
+        (SECURITY_GROUP, drops("description"), "needs Description"),
+        (SECURITY_GROUP, sets("ingress", 0, "cidrBlocks", 0, to="10.40.0.1/16"), "is not a network"),
+        (SECURITY_GROUP, sets("egress", 0, "cidrBlocks", 0, to="::/0"), "is not a network of IPv4"),
+        (SECURITY_GROUP, sets("ingress", 0, "fromPort", to=9000), "9000 is above toPort"),
+        (INGRESS, sets("cidrIpv6", to="::/0"), "given 2 of them"),
+        (INGRESS, drops("cidrIpv4"), "given 0 of them"),
+        (INGRESS, drops("toPort"), "tcp needs fromPort and toPort"),
+        (INGRESS, sets("toPort", to=70_000), "is not within -1 to 65535"),
+        (INGRESS, sets("fromPort", to="http"), "a whole number is expected"),
+        (INGRESS, sets("port", to=80), "/port: IpPermission has no such member"),
+        (FILES, sets("throughputMode", to="burst"), "'burst' is not one of"),
+        (FILES, sets("throughputMode", to="provisioned"), "needs provisionedThroughputInMibps"),
+        (FILES, sets("provisionedThroughputInMibps", to=4000), "4000 is not 1 to 3414"),
+        (
+            FILES,
+            lambda i: i.update(performanceMode="maxIO", availabilityZoneName="us-east-1a"),
+            "maxIO is not supported in one zone",
+        ),
+        (FILES, sets("encrypted", to=False), "encrypted must be set to true"),
+        (FILES, drops("encrypted"), "encrypted must be set to true"),
+        (FILES, sets("kmsKeyId", to="key of mine"), "/kmsKeyId"),
+        (FILES, sets("lifecyclePolicies", 0, "transitionToIa", to="AFTER_2_DAYS"), "'AFTER_2_DAYS' is not one of"),
         ("aws:s3/bucket:Bucket", sets("acl", to="open"), "'open' is not one of private"),
         ("aws:s3/bucketObject:BucketObject", drops("bucket"), "needs Bucket"),
         ("aws:ecr/repository:Repository", sets("imageTagMutability", to="FIXED"), "'FIXED' is not one of"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -12,8 +13,10 @@ from broken_stack import broken
 from documents import DATE, Json, cost, document, kubernetes, pod_spec, resource, workload
 
 from gpuyard.review.comparison import Commits, changes, compared
+from gpuyard.review.evaluation.evaluate import find_policies
 from gpuyard.review.evaluation.findings import Finding, Waived
-from gpuyard.review.judge import Review
+from gpuyard.review.judge import Review, judge
+from gpuyard.review.recording import Recording
 from gpuyard.review.report.difference import is_new, lines, news, sentences
 from gpuyard.review.report.html import to_html
 from gpuyard.review.report.json import to_json
@@ -163,6 +166,26 @@ def costly(usd: float, accelerators: int) -> Review:
         review(found(pod(), "/a"), resources=[pod()], cost=cost([], total=total), capacity=capacity),
         limits={"budget": {"month_usd": 5000, "unknown_price": "advisory"}},
     )
+
+
+def test_what_makes_a_stack_much_dearer_is_denied_beside_its_base_and_nowhere_else() -> None:
+    provider = resource("pulumi:providers:aws", "aws", {"region": "us-east-1"})
+    scaling = {"minSize": 0, "desiredSize": 0}
+
+    def recorded(most: int) -> Recording:
+        inputs = {"instanceTypes": ["p5.48xlarge"], "scalingConfig": scaling | {"maxSize": most}}
+        group = resource("aws:eks/nodeGroup:NodeGroup", "gpu", inputs, provider=provider)
+        return Recording("shop", "dev", [provider, group], [], 0.0)
+
+    policies = find_policies(Path("/nonexistent"))
+    base = judge(recorded(1), policies, date=DATE)
+    dearer = judge(recorded(2), policies, date=DATE, base=base.document)
+    (denied,) = (one for one in dearer.findings if one.rule == "cost/increase")
+    assert denied.denies
+    assert denied.path == "/cost/total/max"
+    assert "cost/increase" not in {
+        one.rule for one in (*base.findings, *judge(recorded(2), policies, date=DATE).findings)
+    }
 
 
 def test_the_table_of_a_comment_says_cost_accelerators_and_findings_with_their_difference() -> None:

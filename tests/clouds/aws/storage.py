@@ -7,7 +7,7 @@ import uuid
 from typing import Any, ClassVar
 
 from clouds.aws.kinds import AwsKind, arn, marked, region
-from clouds.aws.vpc import in_subnets
+from clouds.aws.vpc import in_subnets, zone_id
 from clouds.kind import AutoName, Inputs, Reference, Session
 
 BUCKET = "aws:s3/bucket:Bucket"
@@ -135,6 +135,60 @@ class LustreFileSystem(AwsKind):
             "vpcId": subnet.outputs["vpcId"] if subnet else "",
             "weeklyMaintenanceStartTime": inputs.get("weeklyMaintenanceStartTime", "1:05:00"),
             "fileSystemTypeVersion": inputs.get("fileSystemTypeVersion", "2.15"),
+        }
+
+
+class FileSystem(AwsKind):
+    token, what, service = "aws:efs/fileSystem:FileSystem", "EFS File System", "EFS"
+    prefix, invalid_code = "fs", "BadRequest"
+    create, update, delete = "CreateFileSystem", "UpdateFileSystem", "DeleteFileSystem"
+    defaults: ClassVar[dict[str, Any]] = {"throughputMode": "bursting"}
+    source = "efs/file_system.go@0389f46"
+    replaces = marked("region availabilityZoneName creationToken encrypted kmsKeyId performanceMode")
+    kept = marked("availabilityZoneName creationToken encrypted kmsKeyId performanceMode protection")
+    computed = (
+        "arn",
+        "availabilityZoneId",
+        "availabilityZoneName",
+        "creationToken",
+        "dnsName",
+        "encrypted",
+        "kmsKeyId",
+        "name",
+        "numberOfMountTargets",
+        "ownerId",
+        "performanceMode",
+        "protection",
+        "sizeInBytes",
+    )
+    unique = "creationToken"
+    taken = ("FileSystemAlreadyExists", "A file system with the same creation token exists.")
+
+    def outputs(self, session: Session, name: str, inputs: Inputs, before: Inputs) -> dict[str, Any]:
+        zone = inputs.get("availabilityZoneName", "")
+        encrypted = inputs.get("encrypted", False)
+        key = (
+            inputs.get("kmsKeyId")
+            or before.get("kmsKeyId")
+            or arn("kms", session, f"key/{uuid.uuid4()}", inputs=inputs)
+        )
+        return {
+            "arn": arn("elasticfilesystem", session, f"file-system/{name}", inputs=inputs),
+            "availabilityZoneId": zone_id(zone) if zone else "",
+            "availabilityZoneName": zone,
+            "creationToken": inputs.get("creationToken")
+            or before.get("creationToken")
+            or f"terraform-{secrets.token_hex(13)}",
+            "dnsName": f"{name}.efs.{region(session, inputs)}.amazonaws.com",
+            "encrypted": encrypted,
+            # Where no key is given, it is the account's own for EFS.
+            "kmsKeyId": key if encrypted else "",
+            "name": inputs.get("tags", {}).get("Name", ""),
+            "numberOfMountTargets": 0,
+            "ownerId": session.account,
+            "performanceMode": inputs.get("performanceMode", "generalPurpose"),
+            "protection": inputs.get("protection", {"replicationOverwrite": "ENABLED"}),
+            "sizeInBytes": [{"value": 6144, "valueInIa": 0, "valueInStandard": 6144}],
         }
 
 

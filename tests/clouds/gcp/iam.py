@@ -14,6 +14,9 @@ from clouds.refused import RefusedError
 ACCOUNT, SERVICE = "gcp:serviceaccount/account:Account", "gcp:projects/serviceIdentity:ServiceIdentity"
 RING, KEY = "gcp:kms/keyRing:KeyRing", "gcp:kms/cryptoKey:CryptoKey"
 
+STORAGE_AGENT = f"serviceAccount:service-{PROJECT_NUMBER}@gs-project-accounts.iam.gserviceaccount.com"
+"""The agent of Cloud Storage, which each project has without asking. Source: Google Cloud IAM, service agents."""
+
 
 class Account(GcpKind):
     token, what, service = ACCOUNT, "service account", "iam"
@@ -44,7 +47,7 @@ class Account(GcpKind):
 def require_member(session: Session, member: str | None) -> None:
     """Raises RefusedError, as IAM does, for a service account that does not exist; people and groups are not ours to know."""
     kind, _, email = (member or "").partition(":")
-    if kind != "serviceAccount":
+    if kind != "serviceAccount" or member == STORAGE_AGENT:
         return
     for token in (ACCOUNT, SERVICE):
         if session.find(token, email, "email"):

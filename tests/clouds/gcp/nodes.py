@@ -50,6 +50,7 @@ class NodePool(GcpKind):
         "nodeLocations",
         "operation",
         "project",
+        "upgradeSettings",
         "version",
     )
     references = (Link("cluster", CLUSTER, "notFound", "Not found: {}.", holds=False, status=404),)
@@ -89,6 +90,9 @@ class NodePool(GcpKind):
             for zone in zones
         ]
         asked = inputs.get("version")
+        # Nodes that come for a time are not replaced while they are there: the container API, NodePoolUpdateStrategy.
+        short_lived = at(inputs, "nodeConfig.flexStart") or at(inputs, "queuedProvisioning.enabled")
+        surge = {"maxSurge": 1, "maxUnavailable": 0, "strategy": "SURGE"}
         return {
             "initialNodeCount": inputs.get("initialNodeCount", 0),
             "instanceGroupUrls": groups,
@@ -100,5 +104,6 @@ class NodePool(GcpKind):
             "nodeLocations": zones,
             "operation": "",
             "project": project,
+            "upgradeSettings": {"strategy": "SHORT_LIVED"} if short_lived else inputs.get("upgradeSettings", surge),
             "version": exact(asked) if asked else before.get("version") or cluster.outputs["masterVersion"],
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,11 +97,14 @@ def objects() -> Callable[..., dict[str, dict[str, Any]]]:
 
 
 @pytest.fixture
-def upstream() -> Callable[[str], dict[str, str]]:
-    """A file of tests/data/serving: names, and what follows them on their lines."""
+def upstream() -> Callable[[str, str], dict[str, str]]:
+    """What an engine has of a kind: names, and what follows them on their lines. The file is
+    tests/data/serving/<engine>-<release>-<kind>.txt; the release may be left out."""
 
-    def read(name: str) -> dict[str, str]:
-        lines = [line for line in (DATA / name).read_text().splitlines() if line and not line.startswith("#")]
+    def read(engine: str, kind: str) -> dict[str, str]:
+        name = re.compile(rf"{engine}-([0-9][^-]*-)?{kind}\.txt")
+        (file,) = (path for path in DATA.iterdir() if name.fullmatch(path.name))
+        lines = [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
         return {name: rest for name, _, rest in (line.partition(" ") for line in lines)}
 
     return read

@@ -141,6 +141,10 @@ def test_a_program_s_own_rule_is_offered_by_what_it_reads() -> None:
 
     assert why(text) is None
     assert why(f"{text}\nnames := input.servers") == "it reads servers, which only the review prepares"
+    assert (
+        why(f'{text}\nnames := input["servers"]')
+        == "it names input without a part of it, so nobody can tell what it reads"
+    )
     assert why(f"{text}\n# input.servers\n") is None
     assert why(text.replace("lib.match", "lib.software")) is None
     assert why(text, scope="stack") == "it needs more than one resource"
@@ -228,12 +232,33 @@ def test_an_object_without_a_namespace_of_its_own_is_in_that_of_the_request(opa:
     assert [bool(found) for found in paths(opa, tmp_path, *reviews)] == [False, True]
 
 
+def test_the_page_has_every_rule_that_a_cluster_applies_and_what_it_does() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "admission.md").read_text()
+    rows = dict(re.findall(r"^\| `(\w+/\w+)` \| ([^:|]+):", page, re.MULTILINE))
+    actions = {
+        rule: [one["spec"]["enforcementAction"] for one in constraints]
+        for rule, constraints in given().constraints.items()
+    }
+    assert {
+        rule: [a for a in ("deny", "warn") if ("denies" if a == "deny" else "warns") in row]
+        for rule, row in rows.items()
+    } == actions
+
+
 def test_two_rules_that_would_have_one_name_are_an_error() -> None:
     rule = rules().rules["isolation/pod_security"]
     other = rule.model_copy(update={"id": "isolation_pod/security"})
     modules = {**rules().modules, f"rules/{other.id}.rego": rules().modules[f"rules/{rule.id}.rego"]}
     with pytest.raises(GateError, match="both be GpuyardIsolationPodSecurity"):
         admission(RuleSet({rule.id: rule, other.id: other}, modules), POLICIES.directories[0], "e", given_limits())
+
+
+def test_a_rule_whose_name_is_too_long_for_a_cluster_is_an_error() -> None:
+    rule = rules().rules["isolation/pod_security"]
+    other = rule.model_copy(update={"id": f"isolation/{'a' * 60}"})
+    modules = {**rules().modules, f"rules/{other.id}.rego": rules().modules[f"rules/{rule.id}.rego"]}
+    with pytest.raises(GateError, match="more than 63 letters: rename it"):
+        admission(RuleSet({other.id: other}, modules), POLICIES.directories[0], "e", given_limits())
 
 
 def test_a_missing_adapter_is_an_error(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from raw_programs import TAGS, raw_gcp, tenant
 from refused_programs import BROKEN
 from shipped import reviewed as shipped
 
+from gpuyard.review.errors import InputError
 from gpuyard.review.evaluation.evaluate import rulebook
 from gpuyard.review.evaluation.findings import Finding
 from gpuyard.review.recording.values import at
@@ -94,10 +95,19 @@ def differences(chosen: list[Mutation]) -> list[str]:
     found = []
     for number, mutation in enumerate(chosen):
         resources = [as_recorded(one) for one in mutated(*mutation)["resources"]]
-        judged, expected = grown(resources, seed=number), reviewed(resources)
-        if judged.last != expected:
-            found.append(f"{mutation}: {set(judged.last) ^ set(expected)}")
+        judged = said(lambda resources=resources, number=number: grown(resources, seed=number).last)
+        expected = said(lambda resources=resources: reviewed(resources))
+        if judged != expected:
+            found.append(f"{mutation}: {set(judged) ^ set(expected)}")
     return found
+
+
+def said(judge: Callable[[], list[Finding]]) -> list[Any]:
+    """The findings, or the error of a component of ours that is of a form that no spec gives it."""
+    try:
+        return judge()
+    except InputError as error:
+        return [str(error)]
 
 
 def of_resources() -> list[Mutation]:

@@ -21,7 +21,9 @@ from gpuyard.review.errors import InputError
 from gpuyard.review.evaluation.evaluate import find_policies
 from gpuyard.review.judge import judge
 from gpuyard.review.recording import Recording
+from gpuyard.review.report.html import to_html
 from gpuyard.review.report.json import to_json
+from gpuyard.review.report.markdown import to_markdown
 
 POLICIES = find_policies(ROOT)
 
@@ -126,6 +128,8 @@ def resource(**more: Any) -> Callable[[Json], Any]:
         (resource(unknown=["spec"]), "/unknown/0: "),
         (resource(secret=None), "/secret: "),
         (resource(options=[]), "/options: "),
+        (resource(options={"depends_on": [3]}), "/options/depends_on/0: "),
+        (resource(inputs={"a": json.loads("[" * 200 + "]" * 200)}), "more than 100 levels"),
         (resource(urn="pod"), "/urn: "),
         (lambda whole: json.dumps(whole)[:-9], "is no JSON"),
         (lambda whole: "\ufeff", "is no JSON"),
@@ -143,6 +147,13 @@ def test_any_other_file_is_one_error_that_names_it(change: Callable[[Json], Any]
     assert str(error.value).startswith(str(file))
     assert said in str(error.value)
     assert "gpuyard.document/1" in str(error.value) or "keep one" in str(error.value) or "is not of" in str(error.value)
+
+
+def test_a_resource_that_is_its_own_parent_is_no_endless_report(tmp_path: Path) -> None:
+    given, _ = of_document(stored(tmp_path, document(POD | {"parent": POD["urn"]})), ())
+    review = each_given(given, POLICIES, DATE).made["dev"]
+    assert to_markdown([review])
+    assert to_html([review])
 
 
 def test_a_stack_that_the_file_lacks_is_an_error_that_says_what_it_has(tmp_path: Path) -> None:

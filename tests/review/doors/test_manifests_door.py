@@ -102,7 +102,11 @@ spec: {}
         ("a.yaml", "apiVersion: v1\nkind: List\nitems: {}\n", "items of a List is no list"),
         ("a.yaml", "apiVersion: v1\nkind: List\nitems: [3]\n", "is no Kubernetes object, but a int"),
         ("a.yaml", "apiVersion: v1\nkind: Pod\n", "Pod has no name"),
-        ("a.yaml", f"{pod('one')}---\n{pod('one')}", "a.yaml:7: kubernetes:core/v1:Pod fraud/one is in a.yaml:1 already"),
+        (
+            "a.yaml",
+            f"{pod('one')}---\n{pod('one')}",
+            "a.yaml:7: kubernetes:core/v1:Pod fraud/one is in a.yaml:1 already",
+        ),
         ("kustomization.yaml", "resources: []\n", "give what `kustomize build` writes"),
         ("Chart.yaml", "apiVersion: v2\nname: x\n", "give what `helm template` writes"),
         ("a.txt", pod("one"), "has no Kubernetes object"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from broken_stack import broken
 from documents import DATE, Json
 
 from gpuyard.cli.given import each_given, of_state
@@ -16,6 +17,8 @@ from gpuyard.review.doors import Given
 from gpuyard.review.doors.state import from_state
 from gpuyard.review.errors import InputError
 from gpuyard.review.evaluation.evaluate import find_policies
+from gpuyard.review.judge import judge
+from gpuyard.review.recording import Recording
 from gpuyard.review.report.json import to_json
 
 INTERRUPTED = Path(__file__).parents[2] / "cli" / "interrupted.json"
@@ -183,3 +186,26 @@ def test_any_other_file_is_one_error_that_names_it(change: Callable[[Json], Any]
     assert str(error.value).startswith(str(file))
     assert said in str(error.value)
     assert "pulumi stack export" in str(error.value)
+
+
+def exported(one: Json) -> Json:
+    """A resource as the state has it once it is deployed; its provider lists no default, for there is none."""
+    made = {key: one[key] for key in ("urn", "type", "custom", "inputs", "parent")} | one["options"]
+    made |= {
+        "dependencies": made.pop("depends_on", []),
+        "provider": f"{one['provider']}::id" if one["provider"] else "",
+    }
+    if one.get("source"):
+        made["sourcePosition"] = f"project:///{one['source'].replace(':', '#')},0"
+    return made
+
+
+def test_a_stack_that_breaks_almost_every_rule_is_refused_for_the_same(tmp_path: Path) -> None:
+    own = [one for one in broken().document["resources"] if one["urn"].startswith("urn:pulumi:dev:")]
+    plain = [one for one in own if not one["unknown"] and not one["secret"]]
+    assert len(plain) > 60
+    file = tmp_path / "state.json"
+    file.write_text(json.dumps({"deployment": {"resources": [exported(copy.deepcopy(one)) for one in plain]}}))
+    before = judge(Recording("shop", "dev", plain, [], 0.0), POLICIES, date=DATE)
+    after = each_given([from_state(file)], POLICIES, DATE).made["dev"]
+    assert to_json([after]) == to_json([before])

@@ -51,12 +51,16 @@ def test_nothing_is_left_when_it_is_ended_twice(number: signal.Signals, there: P
         os.kill(os.getpid(), number)
         removed(self, path)
 
+    def interrupted() -> None:
+        with Repository(there).worktrees([git(there, "rev-parse", "HEAD")]) as found:
+            seen.extend(found.values())
+            os.kill(os.getpid(), number)
+
     try:
-        with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit):
+        with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Repository, "_remove", impatient)
-            with Repository(there).worktrees([git(there, "rev-parse", "HEAD")]) as found:
-                seen += found.values()
-                os.kill(os.getpid(), number)
+            with pytest.raises(SystemExit):
+                interrupted()
     finally:
         signal.signal(number, before)
     assert seen

@@ -118,5 +118,5 @@ has(resource, place, tag) if pointer(place, tag) in resource.unknown
 
 said(value) if {
 	is_string(value)
-	value != ""
+	trim_space(value) != ""
 }

@@ -58,8 +58,10 @@ privileged(item) if own(item, ["privileged"]) == true
 of_windows(pod) if object.get(pod.spec, ["os", "name"], "") == "windows"
 
 always := {
+	"apparmor": "is left alone by AppArmor",
 	"capabilities": "keeps capabilities",
 	"escalation": "may gain privileges",
+	"proc": "sees the unmasked /proc",
 	"seccomp": "may call any function of the kernel (no seccomp profile)",
 	"user": "may run as root",
 }
@@ -78,6 +80,10 @@ met("capabilities", _, item) if {
 }
 
 met("escalation", _, item) if own(item, ["allowPrivilegeEscalation"]) == false
+
+met("apparmor", pod, item) if setting(pod, item, ["appArmorProfile", "type"]) != "Unconfined"
+
+met("proc", _, item) if own(item, ["procMount"]) != "Unmasked"
 
 met("root", _, item) if own(item, ["readOnlyRootFilesystem"]) == true
 

@@ -78,7 +78,15 @@ shown(class) := sprintf("runtime class %v", [class]) if class != ""
 
 fits(class, demand) if {
 	is_string(class)
+	not bare(class)
 	match.one_of(demand.classes, class)
+}
+
+# Whatever it is called, a class that starts an ordinary runtime is no sandbox.
+bare(class) if {
+	some found in input.objects["RuntimeClass.node.k8s.io"]
+	found.name == class
+	object.get(found.body, "handler", "") in ["crun", "nvidia", "nvidia-cdi", "nvidia-legacy", "runc"]
 }
 
 # A class may have any name: what it starts is its handler.

@@ -69,7 +69,7 @@ deny contains finding if {
 	some i, subject in subjects(binding)
 	tenant(subject)
 	some rule in rules(role_of(binding))
-	some what in usurping(rule)
+	some what in (usurping(rule) | unwalling(rule))
 	message := sprintf("%v may %v in namespace %v, and so take away its quota and its walls", [shown(subject), what, binding.namespace])
 	finding := object.union(told(binding, i, message), {"level": "advisory"})
 }
@@ -113,10 +113,9 @@ tenant(subject) if {
 }
 
 tenant(subject) if {
-	subject.kind == "Group"
 	is_string(subject.name)
-	some name in own_namespaces
-	subject.name == sprintf("system:serviceaccounts:%v", [name])
+	some namespace in own_namespaces
+	of_accounts(subject, namespace)
 	not of_the_platform(subject)
 }
 
@@ -131,6 +130,17 @@ tenant(subject) if {
 	is_string(subject.name)
 	subject.name in tenants_people
 	not of_the_platform(subject)
+}
+
+# Kubernetes' names for the service accounts of a namespace: all of them, and each.
+of_accounts(subject, namespace) if {
+	subject.kind == "Group"
+	subject.name == sprintf("system:serviceaccounts:%v", [namespace])
+}
+
+of_accounts(subject, namespace) if {
+	subject.kind == "User"
+	startswith(subject.name, sprintf("system:serviceaccount:%v:", [namespace]))
 }
 
 of_the_platform(subject) if {
@@ -175,16 +185,14 @@ known := {
 	"edit": [{"apiGroups": ["", "apps", "batch"], "resources": ["pods", "secrets"], "verbs": ["create", "update"]}],
 }
 
-rules(role) := found if {
+rules(role) := array.concat(object.get(known, role.name, []), own) if {
 	role.kind == "ClusterRole"
-	found := known[role.name]
-} else := [rule |
-	some found in input.objects["ClusterRole.rbac.authorization.k8s.io"]
-	found.name == role.name
-	some rule in listed(found.body, "rules")
-	is_object(rule)
-] if {
-	role.kind == "ClusterRole"
+	own := [rule |
+		some found in cluster_roles
+		part_of(found, role.name)
+		some rule in listed(found.body, "rules")
+		is_object(rule)
+	]
 } else := [rule |
 	some found in input.objects["Role.rbac.authorization.k8s.io"]
 	found.name == role.name
@@ -192,6 +200,33 @@ rules(role) := found if {
 	some rule in listed(found.body, "rules")
 	is_object(rule)
 ]
+
+cluster_roles := object.get(input.objects, "ClusterRole.rbac.authorization.k8s.io", [])
+
+# A cluster role by its name, those that its aggregation selects, and those that add themselves to Kubernetes' own.
+part_of(found, name) if found.name == name
+
+part_of(found, name) if {
+	some role in cluster_roles
+	role.name == name
+	some selector in listed(object.get(role.body, "aggregationRule", {}), "clusterRoleSelectors")
+	selects(selector, object.get(found.body, ["metadata", "labels"], {}))
+}
+
+part_of(found, name) if {
+	name in ["admin", "edit", "view"]
+	object.get(found.body, ["metadata", "labels", sprintf("rbac.authorization.k8s.io/aggregate-to-%v", [name])], "") == "true"
+}
+
+selects(selector, labels) if {
+	is_object(selector)
+	is_object(labels)
+	object.get(selector, "matchExpressions", []) == []
+	wanted := object.get(selector, "matchLabels", {})
+	is_object(wanted)
+	others := [key | some key, value in wanted; object.get(labels, key, null) != value]
+	count(others) == 0
+}
 
 listed(value, name) := found if {
 	is_object(value)
@@ -211,7 +246,7 @@ writes(role) := {sprintf("%v %v", [verb, resource]) |
 # What ends in power over the cluster or others' pods where it is not bound to one namespace. Others' secrets are read by
 # reading alone.
 reaching := [
-	"*", "clusterrolebindings", "clusterroles", "configmaps", "cronjobs", "customresourcedefinitions", "daemonsets",
+	"*", "*/attach", "*/ephemeralcontainers", "*/exec", "*/proxy", "*/token", "clusterrolebindings", "clusterroles", "configmaps", "cronjobs", "customresourcedefinitions", "daemonsets",
 	"deployments", "jobs", "mutatingwebhookconfigurations", "namespaces", "nodes", "nodes/proxy", "persistentvolumes", "pods",
 	"pods/attach", "pods/ephemeralcontainers", "pods/exec", "replicasets", "rolebindings", "roles", "secrets",
 	"serviceaccounts", "serviceaccounts/token", "statefulsets", "validatingadmissionpolicies",
@@ -238,6 +273,12 @@ readings(role) := {sprintf("%v secrets", [verb]) |
 	verb in ["get", "list", "watch"]
 	some resource in listed(rule, "resources")
 	resource in ["*", "secrets"]
+} | {sprintf("get %v", [resource]) |
+	# A kubelet runs commands in its pods for whoever may read from it.
+	some rule in rules(role)
+	"get" in listed(rule, "verbs")
+	some resource in listed(rule, "resources")
+	resource in ["*/proxy", "nodes/proxy"]
 }
 
 usurping(rule) := {sprintf("%v %v", [verb, resource]) |
@@ -247,6 +288,14 @@ usurping(rule) := {sprintf("%v %v", [verb, resource]) |
 } | {"do everything" |
 	"*" in listed(rule, "verbs")
 	"*" in listed(rule, "resources")
+}
+
+# Kubernetes' own admin may not: who is kept by a quota does not write it.
+unwalling(rule) := {sprintf("%v %v", [verb, resource]) |
+	some verb in listed(rule, "verbs")
+	verb in changing
+	some resource in listed(rule, "resources")
+	resource in ["limitranges", "resourcequotas"]
 }
 
 # --- roles that add themselves to those which tenants have

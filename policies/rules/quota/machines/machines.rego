@@ -23,7 +23,9 @@
 #     - {type: "gcp:container/cluster:Cluster", path: /nodePools/*/nodeConfig/machineType}
 #     - {type: "gcp:container/nodePool:NodePool", path: /nodeConfig/machineType}
 #     - {type: "gpuyard:index:NodeInventory", path: /machine}
+#     - {type: "kubernetes:cloud.google.com/*:ComputeClass", path: /spec/priorities/*/machineFamily}
 #     - {type: "kubernetes:cloud.google.com/*:ComputeClass", path: /spec/priorities/*/machineType}
+#     - {type: "kubernetes:karpenter.sh/*:NodeClaim", path: /spec/requirements/*/values, fires: true}
 #     - {type: "kubernetes:karpenter.sh/*:NodePool", path: /spec/template/spec/requirements/*/values, fires: true}
 #   frameworks:
 #     - "OWASP Top 10 for LLM Applications 2025: LLM10 Unbounded Consumption"
@@ -43,11 +45,28 @@ deny contains {"urn": use.urn, "path": use.path, "message": message} if {
 
 # Only of the machines' requirement it matters that its values are not known: zones may be.
 deny contains {"urn": pool.urn, "path": path, "message": message, "rests_on": [path]} if {
-	some pool in input.objects["NodePool.karpenter.sh"]
-	some path, machines in karpenter(pool)
+	some pool in karpenters
+	some path, machines in chosen(pool, "node.kubernetes.io/instance-type")
 	not all_known(machines)
 	message := "the machines that Karpenter may choose are not known"
 }
+
+# A family of which no machine is on the list; one of which some are is left to what counts accelerators and money.
+deny contains {"urn": use.urn, "path": use.path, "message": message} if {
+	some use in families
+	is_string(use.family)
+	same := [pattern | some pattern in input.limits.machines; of_family(pattern, use.family)]
+	count(same) == 0
+	message := sprintf("no machine of family %v is allowed in %v: allowed are %v", [
+		use.family,
+		input.environment,
+		concat(", ", input.limits.machines),
+	])
+}
+
+of_family(pattern, family) if startswith(lower(pattern), lower(family))
+
+of_family(pattern, _) if startswith(pattern, "*")
 
 # A list of all clouds' machines hides the few that the reader may choose from.
 nearest(machine, allowed) := same if {
@@ -112,10 +131,27 @@ uses contains {"urn": cluster.urn, "path": sprintf("/nodePools/%v/nodeConfig/mac
 }
 
 uses contains {"urn": pool.urn, "path": sprintf("%v/%v", [path, i]), "machine": machine} if {
-	some pool in input.objects["NodePool.karpenter.sh"]
-	some path, machines in karpenter(pool)
+	some pool in karpenters
+	some path, machines in chosen(pool, "node.kubernetes.io/instance-type")
 	is_array(machines)
 	some i, machine in machines
+}
+
+families contains {"urn": pool.urn, "path": sprintf("%v/%v", [path, i]), "family": family} if {
+	some pool in karpenters
+	some path, values in chosen(pool, "karpenter.k8s.aws/instance-family")
+	is_array(values)
+	some i, family in values
+}
+
+families contains {"urn": class.urn, "path": path, "family": family} if {
+	some class in input.objects["ComputeClass.cloud.google.com"]
+	priorities := object.get(class.body, ["spec", "priorities"], [])
+	is_array(priorities)
+	some i, priority in priorities
+	is_object(priority)
+	family := priority.machineFamily
+	path := sprintf("%v/spec/priorities/%v/machineFamily", [class.path, i])
 }
 
 uses contains {"urn": class.urn, "path": path, "machine": machine} if {
@@ -128,15 +164,21 @@ uses contains {"urn": class.urn, "path": path, "machine": machine} if {
 	path := sprintf("%v/spec/priorities/%v/machineType", [class.path, i])
 }
 
-# By path, the lists of machines from which a NodePool chooses; null is a list that is not known.
-karpenter(pool) := {path: object.get(requirement, "values", null) |
-	requirements := object.get(pool.body, ["spec", "template", "spec", "requirements"], [])
+# NodePools, and single nodes that somebody claims without one; and where each says what it asks for.
+karpenters := [object.union(pool, {"steps": steps}) |
+	some kind, steps in {"NodePool": ["spec", "template", "spec"], "NodeClaim": ["spec"]}
+	some pool in input.objects[sprintf("%v.karpenter.sh", [kind])]
+]
+
+# By path, the lists from which one chooses by a label; null is a list that is not known.
+chosen(pool, label) := {path: object.get(requirement, "values", null) |
+	requirements := object.get(pool.body, array.concat(pool.steps, ["requirements"]), [])
 	is_array(requirements)
 	some i, requirement in requirements
 	is_object(requirement)
-	requirement.key == "node.kubernetes.io/instance-type"
+	requirement.key == label
 	requirement.operator == "In"
-	path := sprintf("%v/spec/template/spec/requirements/%v/values", [pool.path, i])
+	path := sprintf("%v/%v/requirements/%v/values", [pool.path, concat("/", pool.steps), i])
 }
 
 all_known(machines) if {

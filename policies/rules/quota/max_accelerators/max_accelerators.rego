@@ -14,6 +14,7 @@
 #   reads:
 #     - {type: "aws:eks/nodeGroup:NodeGroup", path: /instanceTypes}
 #     - {type: "aws:eks/nodeGroup:NodeGroup", path: /scalingConfig/maxSize}
+#     - {type: "gcp:container/cluster:Cluster", path: /clusterAutoscaling/resourceLimits}
 #     - {type: "gcp:container/cluster:Cluster", path: /initialNodeCount, fires: true}
 #     - {type: "gcp:container/cluster:Cluster", path: /nodeConfig/guestAccelerators}
 #     - {type: "gcp:container/cluster:Cluster", path: /nodeConfig/machineType}
@@ -65,6 +66,27 @@ deny contains {"urn": input.urn, "path": path, "message": message} if {
 	path := sprintf("/capacity/accelerators/%v", [model])
 }
 
+# GKE makes node pools by itself, up to these: none of them is a node group of the program.
+deny contains {"urn": cluster.urn, "path": "/clusterAutoscaling/resourceLimits", "message": message} if {
+	some cluster in input.by_type["gcp:container/cluster:Cluster"]
+	autoscaling := object.get(cluster.inputs, "clusterAutoscaling", {})
+	object.get(autoscaling, "enabled", true) == true
+	is_array(autoscaling.resourceLimits)
+	most := sum([bound.maximum |
+		some bound in autoscaling.resourceLimits
+		is_number(bound.maximum)
+		resource := bound.resourceType
+		not resource in of_any_node
+	])
+	limit := input.limits.accelerators.max
+	most > limit
+	message := sprintf("node pools that GKE makes by itself may have %v accelerators, and %v allows %v a stack", [
+		most,
+		input.environment,
+		limit,
+	])
+}
+
 deny contains {"urn": group.urn, "path": group.machine_path, "message": message} if {
 	some group in uncounted
 	is_string(group.machine)
@@ -90,6 +112,8 @@ deny contains {"urn": group.urn, "path": "", "message": message, "rests_on": cou
 	group.accelerators_a_node > 0
 	message := sprintf("the number of nodes of group %v is not known, so its accelerators cannot be counted", [group.name])
 }
+
+of_any_node := ["cpu", "memory"]
 
 # Where the clouds say how many nodes there are.
 counts := ["/autoscaling", "/count", "/initialNodeCount", "/nodeCount", "/scalingConfig", "/spec/limits"]
