@@ -59,16 +59,13 @@ def opa() -> Path:
     return program("opa")
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks what writes goldens and what needs the OPA program by the fixtures that it takes. Tests of one file that
-    need the engine or a control plane stay together: they share one, and may wait for it. First of all, for xdist reads
-    the groups in the same hook."""
+    need the engine or a control plane stay together: they share one, and may wait for it."""
     for item in items:
         for name in {"golden", "opa"}.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(name)
         if item.get_closest_marker("engine"):
-            if item.get_closest_marker("xdist_group") is None:
-                item.add_marker(pytest.mark.xdist_group(str(item.path)))
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
             if item.get_closest_marker("timeout") is None:
                 item.add_marker(pytest.mark.timeout(ENGINE_SECONDS))

@@ -199,13 +199,7 @@ DEV = Life(
 )
 
 
-LIVES = [
-    pytest.param(life, id=life.stack, marks=pytest.mark.xdist_group(life.stack)) for life in (ONPREM, PROD_AWS, DEV)
-]
-"""Each has a cluster of its own, and need not wait for the others."""
-
-
-@pytest.mark.parametrize("life", LIVES)
+@pytest.mark.parametrize("life", [ONPREM, PROD_AWS, DEV], ids=lambda life: life.stack)
 def test_a_platform_from_nothing_to_nothing(life: Life, tmp_path: Path, charts: ChartMirror) -> None:
     with deployed(life.stack, tmp_path, charts) as stack:
         engine = stack.engine
