@@ -5,7 +5,9 @@ PYTHON := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 # Tests wait for the processes that they start: one more than there are cores keeps these busy.
 WORKERS = $$($(PYTHON) -c 'import os; print(len(os.sched_getaffinity(0)) + 1)')
-PYTEST = $(PYTHON) -m pytest -n $(WORKERS) --dist loadgroup -rs
+PYTEST = $(PYTHON) -m pytest -n $(WORKERS) --no-loadscope-reorder -rs
+# What the tests start, they start often: compiled modules are kept.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help review test check long programs generate bench lock clean

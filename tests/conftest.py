@@ -13,6 +13,7 @@ from control_plane.fixtures import plane, pytest_runtest_makereport  # noqa: F40
 from hypothesis import settings
 from made import program
 from ruamel.yaml import YAML
+from xdist.scheduler import LoadFileScheduling
 
 ENGINE_SECONDS = 600
 """A machine that does other things, too, takes long to start a cluster."""
@@ -60,12 +61,23 @@ def opa() -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what writes goldens and what needs the OPA program by the fixtures that it takes. Tests of one file that
-    need the engine or a control plane stay together: they share one, and may wait for it."""
+    """Marks what writes goldens and what needs the OPA program by the fixtures that it takes. What needs the engine or
+    a control plane comes first: it takes longest, and may wait for these."""
     for item in items:
         for name in {"golden", "opa"}.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(name)
-        if item.get_closest_marker("engine"):
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
-            if item.get_closest_marker("timeout") is None:
-                item.add_marker(pytest.mark.timeout(ENGINE_SECONDS))
+        if item.get_closest_marker("engine") and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(ENGINE_SECONDS))
+    items.sort(key=lambda item: item.get_closest_marker("engine") is None)
+
+
+class FilesStayTogether(LoadFileScheduling):
+    """Gives a worker the tests of one file, which share a control plane and what stands in it. Each platform's life has
+    a control plane of its own, and need not wait for the others."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return nodeid if "/test_lifecycle.py" in nodeid else super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FilesStayTogether:
+    return FilesStayTogether(config, log)

@@ -14,7 +14,7 @@ from broken_stack import broken
 from gpuyard.review.comparison import Commits, compared
 from gpuyard.review.report.html import to_html
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 WIDTHS = (1400, 400)
 THEMES = ("light", "dark")
