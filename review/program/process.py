@@ -127,13 +127,14 @@ class _Conversation:
             while (remaining := deadline - time.monotonic()) > 0:
                 if self._stop.is_set():
                     raise StoppedError
+                # Asked before its streams are: what it wrote before its end is there to read, however soon it ended.
+                ended = _has_ended(self._process)
                 ready = selector.select(min(remaining, _TICK_SECONDS if selector.get_map() else _LAST_TICK_SECONDS))
                 for key, _ in ready:
                     if key.fileobj is self._process.stdin:
                         unsent = self._send(selector, unsent)
                     elif not self._read(key.fd, key.fileobj):
                         selector.unregister(key.fileobj)
-                ended = _has_ended(self._process)
                 if ended and not ready:
                     break
                 if not graced and (self._complete or ended):
