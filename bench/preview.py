@@ -39,7 +39,11 @@ def config_map(name, opts):
 
 def deployment(name, opts):
     container = {{
-        "name": "server", "image": "docker.io/vllm/vllm-openai:v0.11.0", "ports": [{{"containerPort": 8000}}],
+        "name": "server", "image": "docker.io/vllm/vllm-openai:v0.32.0", "ports": [{{"containerPort": 8000}}],
+        "securityContext": {{
+            "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "runAsNonRoot": True,
+            "capabilities": {{"drop": ["ALL"]}}, "seccompProfile": {{"type": "RuntimeDefault"}},
+        }},
         "resources": {{"limits": {{"nvidia.com/gpu": 1, "memory": "64Gi"}}, "requests": {{"cpu": "4"}}}},
     }}
     k8s.apps.v1.Deployment(

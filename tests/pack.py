@@ -149,11 +149,12 @@ def grown(
     policies: Policies = EVERYBODYS,
     config: Mapping[str, str] | None = None,
     seed: int = 0,
+    date: str = DATE,
     checked: Callable[[Any], None] = lambda message: None,
 ) -> Judged:
     """Judges resources as the pack does while they come, in an order of many. `checked` is a provider's check."""
     registered = Registered()
-    growing = GrowingStack(rulebook(stack, policies), project, date=DATE, config=config or {})
+    growing = GrowingStack(rulebook(stack, policies), project, date=date, config=config or {})
     judged = Judged([], [])
     ordered = in_an_order(resources, seed)
     for message in [*engines_own(project, stack), *(registration(resource, ordered) for resource in ordered)]:
