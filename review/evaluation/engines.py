@@ -139,7 +139,7 @@ class OpaServer:
 
     @classmethod
     def at(cls, url: str, rules: RuleSet, *, token: str | None = None) -> OpaServer:
-        """The server of somebody else; it is given our packages, and loses those that it has of an earlier review.
+        """The server of somebody else; it is given what it lacks of our packages, and loses what earlier reviews left.
 
         Raises GateError for a URL that is none, and a server that does not take the rules.
         """
@@ -178,15 +178,27 @@ class OpaServer:
         self._client.close_connection()
 
     def _upload(self, rules: RuleSet) -> None:
-        # The revision first: from here on, a review with other rules that is under way gets no answer that it takes.
-        self.put(REVISION, revision_module(rules))
-        ours = {f"{PACKAGE}/{name}" for name in (*rules.modules, REVISION)}
-        there = self._call(self._client.get_policies_list)
-        stale = [name for name in there if name.startswith(f"{PACKAGE}/") and name not in ours]
-        for name in sorted(stale, key=lambda name: "/lib/" in name):
-            self._call(partial(self._client.delete_policy, name))
-        for name, text in rules.modules.items():
-            self.put(name, text)
+        wanted = {REVISION: revision_module(rules), **rules.modules}
+        there = self._call(self._texts)
+        stale = [name for name in there if name not in wanted]
+        # The server compiles everything anew with each module that it is given, which takes many seconds in all: it
+        # gets what it lacks. The revision first: from here on, a review with other rules that is under way gets no
+        # answer that it takes.
+        lacking = [name for name, text in wanted.items() if there.get(name) != text]
+        if lacking[:1] == [REVISION]:
+            self.put(REVISION, wanted[lacking.pop(0)])
+        for name in sorted(stale, key=lambda name: name.startswith("lib/")):
+            self._call(partial(self._client.delete_policy, f"{PACKAGE}/{name}"))
+        for name in lacking:
+            self.put(name, wanted[name])
+
+    def _texts(self) -> dict[str, str]:
+        """Our modules as the server has them, by name."""
+        answer = self._client._session.get(f"{self._client.root_url}/policies", timeout=self._client.timeout)
+        answer.raise_for_status()
+        ours = f"{PACKAGE}/"
+        modules = answer.json()["result"]
+        return {module["id"].removeprefix(ours): module["raw"] for module in modules if module["id"].startswith(ours)}
 
     def _call(self, request: Callable[[], Any], seconds: float = START_SECONDS) -> Any:
         """The result of a request. The client's own time-out starts anew with every byte, so this one bounds it all."""

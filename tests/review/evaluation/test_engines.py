@@ -225,6 +225,29 @@ def test_a_shared_opa_is_given_the_rules_and_loses_those_of_an_earlier_review(
     assert pets(second.ask(asked("dog"))) == ["dog"]
 
 
+def test_a_shared_opa_is_given_only_what_it_lacks(
+    shared_opa: Callable[[RuleSet], OpaServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put, given = OpaServer.put, []
+
+    def noted(self: OpaServer, name: str, text: str) -> None:
+        given.append(name)
+        put(self, name, text)
+
+    monkeypatch.setattr(OpaServer, "put", noted)
+    user = {"rules/a/b": "package gpuyard.rules.a.b\n\ndeny contains 1\n"}
+    server = shared_opa(rules(**user))
+    assert given[0] == "revision.rego"
+    assert {*given[1:]} == {"main.rego", "rules/a/b.rego"}
+    given.clear()
+    shared_opa(rules(**user))
+    assert given == []
+    given.clear()
+    put(server, "rules/a/b.rego", "package gpuyard.rules.a.b\n")
+    shared_opa(rules(**user))
+    assert given == ["rules/a/b.rego"], "what somebody else changed is put right"
+
+
 def test_a_shared_opa_keeps_the_policies_of_others(shared_opa: Callable[[RuleSet], OpaServer]) -> None:
     server = shared_opa(rules())
     server._client.update_policy_from_string("package other\n", "other.rego", rego_compat=False)
