@@ -77,7 +77,7 @@ def test_many_resources_are_recorded_the_same_with_and_without_levers(tmp_path: 
 
 def test_the_pump_turns_for_a_large_program_and_not_for_a_small_one(tmp_path: Path) -> None:
     using = levers.ALL - {"collector"}
-    for count, turned in ((220, True), (loop.PUMP_FIRST // 4, False)):
+    for count, turned in ((220, True), (loop.PUMP_FIRST // 8, False)):
         session = Session("shop", "dev", {}, (), tmp_path, using=using)
         source = MANY.replace("COUNT", str(count))
         in_a_thread(lambda session=session, source=source: session.run(program(tmp_path, source)))
