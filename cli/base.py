@@ -36,6 +36,12 @@ def each_compared(
     """
     project = find_project(program)
     with sides(project, ref) as both:
+        if date < both.day:
+            # By such a day a waiver that has ended would still hold.
+            raise InputError(
+                f"the day of the review, {date}, is before {both.day}, on which the newest commit of it was made: give "
+                f"--date {both.day} or a later one, or set the clock"
+            )
         policies = over(both.policies)
 
         def judged(recording: Recording, base: Document | None = None) -> Review:

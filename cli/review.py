@@ -23,7 +23,7 @@ from gpuyard.review.report.html import to_html
 from gpuyard.review.report.json import to_json
 from gpuyard.review.report.junit import to_junit
 from gpuyard.review.report.markdown import to_markdown
-from gpuyard.review.report.origin import Origin, origin_of
+from gpuyard.review.report.origin import Origin, origin_of_program
 from gpuyard.review.report.sarif import to_sarif
 from gpuyard.review.report.terminal import print_review
 
@@ -146,10 +146,10 @@ def review(
                 project, stack, all_of(found), tell, date=date, timeout_s=timeout or LIVE_SECONDS
             ),
         )
-        origin = origin_of(find_project(program).file)
+        origin = origin_of_program(find_project(program))
     elif base is not None:
         outcome = each_compared(stacks, program, timeout, base, date=date, only_new=only_new, over=all_of)
-        origin = origin_of(find_project(program).file)
+        origin = origin_of_program(find_project(program))
     elif chosen:
         given, origin = WAYS[chosen[0]](ways[chosen[0]] or program, stacks)
         outcome = each_given(given, all_of(find_policies(root_of(program))), date)
@@ -157,7 +157,7 @@ def review(
         outcome = each_stack(
             stacks, program, timeout, lambda recording, found: judge(recording, all_of(found), date=date)
         )
-        origin = origin_of(find_project(program).file)
+        origin = origin_of_program(find_project(program))
     reviews = list(outcome.made.values())
     if format_ == "terminal":
         emit(for_terminal(lambda console: _draw(reviews, console)))

@@ -6,7 +6,9 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from gpuyard.review.program.record import Project, find_project, record_program
+import pytest
+
+from gpuyard.review.program.record import ProgramError, Project, find_project, record_program
 from gpuyard.review.recording import Recording, Resource
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -37,3 +39,10 @@ def inputs(recording: Recording, name: str) -> dict[str, Any]:
     """The inputs of the one resource of a name."""
     (found,) = (resource["inputs"] for resource in recording.resources if resource["name"] == name)
     return found
+
+
+def refused(folder: Path, source: str, *, seconds: float = 60, config: str = "config: {}\n") -> str:
+    """The message with which a program is refused."""
+    with pytest.raises(ProgramError) as caught:
+        record(write(folder, source, config=config), seconds=seconds)
+    return str(caught.value)

@@ -9,26 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gpuyard.review.evaluation import alb
 from gpuyard.review.evaluation.objects import Json, Object, Path, metadata, pointer
 from gpuyard.review.values import at, mapping, sequence
 
 EVERYBODY = "0.0.0.0/0"
 
 _AWS = "service.beta.kubernetes.io/aws-load-balancer-"
-_ALB = "alb.ingress.kubernetes.io/"
-
 _INTERNAL: Mapping[str, tuple[str, ...]] = {
     f"{_AWS}scheme": ("internal",),
-    "cloud.google.com/load-balancer-type": ("internal",),
-    "networking.gke.io/load-balancer-type": ("internal",),
+    "cloud.google.com/load-balancer-type": ("Internal", "internal"),
+    "networking.gke.io/load-balancer-type": ("Internal", "internal"),
+    "oci-network-load-balancer.oraclecloud.com/internal": ("true",),
     "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type": ("intranet",),
     "service.beta.kubernetes.io/azure-load-balancer-internal": ("true",),
+    "service.beta.kubernetes.io/cce-load-balancer-internal-vpc": ("true",),
     "service.beta.kubernetes.io/oci-load-balancer-internal": ("true",),
     "service.beta.kubernetes.io/openstack-internal-load-balancer": ("true",),
     "service.kubernetes.io/ibm-load-balancer-cloud-provider-ip-type": ("private",),
 }
-"""Annotations by which a Service's load balancer has no public address. Sources: the documentation of each cloud's
-load balancer controller."""
+"""Annotations by which a Service's load balancer has no public address, and with which values. Sources: Kubernetes,
+Service, Internal load balancer; the constants of cloud-provider-gcp and of OCI's, OpenStack's and IBM's controllers."""
+
+_SUBNET = "service.kubernetes.io/qcloud-loadbalancer-internal-subnetid"
+"""Tencent's annotation names a subnet instead: any value makes it internal. Source: as above."""
 
 _OWN_NETWORK = ("io.cilium/", "kube-vip.io/", "lbipam.cilium.io/", "metallb.io/", "metallb.universe.tf/")
 """Annotations of load balancers that announce addresses of the cluster's own network; whether these are public, no
@@ -38,7 +42,8 @@ _PRIVATE_CLASSES = frozenset({"eks.amazonaws.com/nlb", "networking.gke.io/l4-reg
 """Classes whose load balancers are internal unless they are told otherwise. Sources: AWS Load Balancer Controller,
 Network Load Balancer ("secure by default"); EKS Auto Mode; GKE, internal load balancing."""
 
-_PUBLIC_CLASSES = frozenset({"networking.gke.io/l4-regional-external"})
+_PUBLIC_CLASSES = frozenset({"networking.gke.io/l4-regional-external", "networking.gke.io/l4-regional-external-legacy"})
+"""Source: ingress-gce, pkg/utils/common, the names of its load balancer classes."""
 
 _PUBLIC_GATEWAYS = frozenset(
     f"gke-l7-{kind}{clusters}"
@@ -46,8 +51,6 @@ _PUBLIC_GATEWAYS = frozenset(
     for clusters in ("", "-mc")
 )
 """GatewayClasses of GKE with a public address. Source: GKE, GatewayClass capabilities."""
-
-_ALB_AUTHENTICATES = ("cognito", "oidc")
 
 
 def entrances(found: Object) -> Iterator[Json]:
@@ -107,7 +110,7 @@ def _service(body: Json, path: Path, *, values_of_a_chart: bool = False) -> Iter
 
 
 def _internal(annotations: Mapping[str, str]) -> bool:
-    if any(annotations.get(name, "").lower() in values for name, values in _INTERNAL.items()):
+    if annotations.get(_SUBNET) or any(annotations.get(name) in values for name, values in _INTERNAL.items()):
         return True
     # Whoever says neither nor to the controller of AWS gets an internal one; its predecessor takes any word but false.
     if annotations.get(f"{_AWS}type") in ("external", "nlb-ip"):
@@ -123,32 +126,24 @@ def _ingress(body: Json, path: Path, *, values_of_a_chart: bool = False) -> Iter
     spec, annotations = mapping(body.get("spec")), _annotations(body)
     class_ = spec.get("ingressClassName") or annotations.get("kubernetes.io/ingress.class")
     place: Path = (*path, "annotations") if values_of_a_chart else (*path, "metadata", "annotations")
-    internet = f"{_ALB}scheme"
-    if annotations.get(internet) == "internet-facing":
-        if f"{_ALB}security-groups" in annotations:
-            # Who may enter is said there.
-            return
-        where: Path = (*place, internet)
+    scheme = alb.public_by(annotations)
+    if scheme:
+        where: Path = (*place, scheme)
     elif class_ in ("gce", "gce-external"):
         where = (*path, "ingressClassName") if values_of_a_chart else (*path, "spec", "ingressClassName")
         if not spec.get("ingressClassName"):
             where = (*place, "kubernetes.io/ingress.class")
     else:
         return
-    sources = _split(annotations.get(f"{_ALB}inbound-cidrs"), place)
+    sources = _split(annotations.get(alb.INBOUND), place)
     yield {
         "path": pointer(where),
         "explicit": True,
-        "authenticated": _alb_authenticates(annotations),
+        "authenticated": alb.authenticates(annotations),
         "ports": [],
         "sources": sources or [{"path": pointer(where), "source": EVERYBODY}],
         "rests_on": [pointer(place)],
     }
-
-
-def _alb_authenticates(annotations: Mapping[str, str]) -> bool:
-    names = (f"{_ALB}jwt-validation", f"{_ALB}mutual-authentication")
-    return annotations.get(f"{_ALB}auth-type") in _ALB_AUTHENTICATES or any(name in annotations for name in names)
 
 
 def _gateway(body: Json, path: Path) -> Iterator[Json]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from gpuyard.review.evaluation.claims import DEVICES
 from gpuyard.review.evaluation.objects import pointer, steps
 from gpuyard.review.evaluation.references import Steps
 from gpuyard.review.evaluation.requests import ACCELERATOR
@@ -72,16 +73,22 @@ def quota(entry: Mapping[str, Any], unknown: Iterable[Steps] = ()) -> Quota:
     hard = {
         name.removeprefix(REQUESTS): (pointer((*place, name)), _count(limit))
         for name, limit in mapping(spec.get("hard")).items()
-        if name.startswith(REQUESTS) and ACCELERATOR.fullmatch(name.removeprefix(REQUESTS))
+        if _about_an_accelerator(name)
     }
     unclear = tuple(pointer(path) for path in unknown if _about_accelerators(path, place))
     return Quota(entry["urn"], text(entry["name"]) or "", hard, (*named, *listed), unclear)
 
 
+def _about_an_accelerator(name: str) -> bool:
+    """Whether a number of a quota is about accelerators; any class of devices may be one of them."""
+    plain = name.removeprefix(REQUESTS)
+    return name.endswith(DEVICES) or (plain != name and ACCELERATOR.fullmatch(plain) is not None)
+
+
 def _about_accelerators(path: Steps, hard: Steps) -> bool:
     """Whether a path is the number of an accelerator, all numbers, or what says which pods are counted."""
     if path[: len(hard)] == hard and len(path) > len(hard):
-        return ACCELERATOR.fullmatch(path[len(hard)].removeprefix(REQUESTS)) is not None
+        return _about_an_accelerator(path[len(hard)])
     spec = hard[:-1]
     scopes = path[: len(spec)] == spec and path[len(spec) : len(spec) + 1] in (("scopes",), ("scopeSelector",))
     return scopes or hard[: len(path)] == path

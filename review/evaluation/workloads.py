@@ -14,9 +14,10 @@ of accelerators that nobody can count, `wrong` what an API server refuses: see r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from gpuyard.review.evaluation.claims import Claims
 from gpuyard.review.evaluation.objects import pointer, steps
 from gpuyard.review.evaluation.pod_counts import Count, value
 from gpuyard.review.evaluation.references import Steps, hidden
@@ -76,11 +77,14 @@ def workloads(rego: Mapping[str, Any], unknown: Mapping[str, list[Steps]]) -> li
     scalers: dict[_Target, list[_Scaler]] = {}
     for target, scaler in _scalers(rego, unknown):
         scalers.setdefault(target, []).append(scaler)
+    claims = Claims(rego["objects"])
     found = []
     for pod in rego["pods"]:
         asked = requests(pod["containers"], unknown.get(pod["urn"], ()), steps(pod["path"]))
-        if asked.accelerators or asked.uncounted or asked.wrong:
-            holder = holders[pod["urn"], pod["object"]]
+        holder = holders[pod["urn"], pod["object"]]
+        claimed = claims.of(pod, holder.namespace)
+        if asked.accelerators or asked.uncounted or asked.wrong or claimed:
+            asked = replace(asked, accelerators=asked.accelerators | claimed)
             found.append(_workload(pod, asked, holder, scalers, unknown.get(pod["urn"], [])))
     return found
 

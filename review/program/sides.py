@@ -50,6 +50,8 @@ class Sides:
     commits: Commits
     root: Path
     """Of the repository."""
+    day: str
+    """The day (YYYY-MM-DD, UTC) of the newer one of the commits that judges and is judged."""
     places: tuple[tuple[Path, str], ...]
     """Checkouts, and what is said before the name of a file there."""
 
@@ -102,6 +104,7 @@ def sides(project: Project, ref: str) -> Iterator[Sides]:
             _policies(now, inside, repository.root),
             commits,
             repository.root,
+            max(repository.day(rules), repository.day(head)),
             places,
         )
 

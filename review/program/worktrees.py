@@ -5,6 +5,7 @@ Git runs with an environment of its own: no configuration of the user or the mac
 
 from __future__ import annotations
 
+import datetime
 import os
 import signal
 import subprocess
@@ -62,6 +63,11 @@ class Repository:
             return self._git("merge-base", one, other).strip() or None
         except subprocess.CalledProcessError:
             return None
+
+    def day(self, commit: str) -> str:
+        """The day (YYYY-MM-DD, UTC) on which a commit was made, by its committer's clock."""
+        seconds = self._git("rev-list", "--no-walk", "--timestamp", commit).split()[0]
+        return datetime.datetime.fromtimestamp(int(seconds), datetime.UTC).date().isoformat()
 
     def changed(self, before: str, after: str) -> list[str]:
         """Files that differ between two commits, relative to the root."""

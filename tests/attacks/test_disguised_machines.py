@@ -89,6 +89,8 @@ def bucket(**tags: str) -> Json:
     return made("aws:s3/bucket:Bucket", "models", {"tags": tags})
 
 
+WANTED = {"acceleratorNames": ["h100"], "vcpuCount": {"min": 1}, "memoryMib": {"min": 1}}
+
 WAYS: dict[str, tuple[list[Json], set[str]]] = {
     "a machine in a launch template": (
         [template(instanceType="p5.48xlarge"), group(launchTemplate={"id": "lt-1", "version": "3"})],
@@ -101,6 +103,10 @@ WAYS: dict[str, tuple[list[Json], set[str]]] = {
             group(instanceTypes=["m6i.large"], launchTemplate={"name": "t", "version": "1"}),
         ],
         {METADATA, BUDGET},
+    ),
+    "a launch template by what machines have": (
+        [template(instanceRequirements=WANTED), group(launchTemplate={"id": "lt-1", "version": "3"})],
+        {BUDGET, MOST},
     ),
     "a machine in capitals": ([pool(asks(TYPE, "P5.48xlarge"))], {BUDGET, MACHINES}),
     "a pool of an old version": ([pool(asks(TYPE, "p5.48xlarge"), api="karpenter.sh/v1beta1")], {MACHINES}),

@@ -103,6 +103,10 @@ WAYS: dict[str, tuple[list[Json], set[str]]] = {
         {ACCESS},
     ),
     "a policy that opens what another closes": ([opened()], {"isolation/default_deny"}),
+    "a namespace that is called like the system's": (
+        [space("kube-evil")],
+        {"isolation/default_deny", "isolation/pod_security"},
+    ),
     "a level of pod security in capitals": (
         [space("vision", **{"pod-security.kubernetes.io/enforce": "Privileged"})],
         {"isolation/default_deny", "isolation/pod_security"},

@@ -15,7 +15,7 @@ import test_disguised_power
 import test_disguised_programs
 from documents import pod_spec, workload
 from raw_programs import tenant
-from test_disguised_machines import bucket, template
+from test_disguised_machines import bucket
 from test_disguised_pods import EVIL, MIGHTY, pod, serves, shell, values
 from test_disguised_power import here
 from verdicts import POLICIES, STACK, Json, custom, declared, denied, made, recorded, review
@@ -43,14 +43,14 @@ def settings(**data: str) -> Json:
 
 
 def claimed() -> list[Json]:
-    spec = pod_spec() | {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "eight"}]}
+    spec = pod_spec() | {"resourceClaims": [{"name": "gpu", "resourceClaimName": "eight"}]}
     devices = {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 8}}]}
-    return [pod(spec), custom("resource.k8s.io/v1", "ResourceClaimTemplate", {"spec": {"devices": devices}}, "eight")]
+    return [pod(spec), custom("resource.k8s.io/v1", "ResourceClaim", {"devices": devices}, "eight")]
 
 
 LOCAL = {"local": {"path": "/var/lib/kubelet"}, "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}
-WANTED = {"acceleratorNames": ["h100"], "vcpuCount": {"min": 1}, "memoryMib": {"min": 1}}
 LISTENS = {"externalIPs": ["203.0.113.9"], "ports": [{"port": 8000}], "selector": {"app": "model"}}
+INGRESS = {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress"}
 HOOK = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration"}
 
 UNSEEN: dict[str, Json] = {
@@ -83,9 +83,13 @@ SILENT: dict[str, list[Json]] = {
     "a pod in the namespace of operators": [
         declared(workload("Pod", {"containers": [MIGHTY]}, namespace="gpu-operator"))
     ],
-    "a namespace that is called like the system's": [
-        declared({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-evil"}})
+    "a namespace that is called like GKE's own": [
+        declared({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gke-managed-evil"}})
     ],
+    "an Ingress of a class that is public": [
+        declared(INGRESS | {"metadata": {"name": "model", "namespace": "fraud"}, "spec": {"ingressClassName": "alb"}})
+    ],
+    "a patch of a Workflow's pods": [custom("argoproj.io/v1alpha1", "Workflow", {"podSpecPatch": '{"hostPID": true}'})],
     "a custom resource without a list of containers": [
         custom("acme.example/v1", "Server", {"image": EVIL, "privileged": True})
     ],
@@ -93,8 +97,7 @@ SILENT: dict[str, list[Json]] = {
     "a webhook that changes pods": [declared(HOOK | {"metadata": {"name": "change"}, "webhooks": []})],
     "a local volume": [custom("v1", "PersistentVolume", LOCAL, "local", namespace=None)],
     "a role in another tenant's namespace": [here("edit", namespace="vision"), *tenant("vision", stack=STACK)],
-    "devices by a claim": claimed(),
-    "machines by what they have": [template(instanceRequirements=WANTED)],
+    "devices by a claim that pods share": claimed(),
     "a service with addresses of one's own": [custom("v1", "Service", LISTENS)],
     "a tag that says nothing": [bucket(owner="-", **{"cost-center": "-"})],
 }

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 from command import CONFIG_MAP, ROOT, gpuyard, program, refused
+
+from gpuyard.components.stack import load
+from gpuyard.components.validation import InvalidStack
+from gpuyard.review.errors import InputError
+from gpuyard.review.program import stackfile
+from gpuyard.review.program.project import find_project
 
 PLATFORM = """\
 config:
@@ -65,25 +72,48 @@ FILES = {
 }
 
 
-def test_each_mistake_in_a_stack_file_is_one_error_with_path_value_and_remedy(tmp_path: Path) -> None:
-    shutil.copy(ROOT / "__main__.py", tmp_path)
-    (tmp_path / "Pulumi.yaml").write_text("name: gpuyard\nruntime: python\n")
-    (tmp_path / "Pulumi.right.yaml").write_text(PLATFORM)
-    for stack, (old, new, _) in MISTAKES.items():
+def written(folder: Path, *stacks: str) -> Path:
+    """A gpuyard program with a stack that is right, and those of the mistakes that are named."""
+    shutil.copy(ROOT / "__main__.py", folder)
+    (folder / "Pulumi.yaml").write_text("name: gpuyard\nruntime: python\n")
+    (folder / "Pulumi.right.yaml").write_text(PLATFORM)
+    for stack in stacks:
+        old, new, _ = MISTAKES[stack]
         assert PLATFORM.count(old) == 1, old
-        (tmp_path / f"Pulumi.{stack}.yaml").write_text(PLATFORM.replace(old, new))
-    for stack, (content, _) in FILES.items():
+        (folder / f"Pulumi.{stack}.yaml").write_text(PLATFORM.replace(old, new))
+    return folder
+
+
+def test_each_mistake_in_a_stack_file_is_one_error_with_path_value_and_remedy(tmp_path: Path) -> None:
+    """What the program says, without a process for each."""
+    project = find_project(written(tmp_path, *MISTAKES))
+    lacking = {}
+    for stack, (_, _, words) in MISTAKES.items():
+        with pytest.raises((InputError, InvalidStack)) as raised:
+            load(json.loads(stackfile.read(project, stack).values.get(stackfile.PLATFORM, "null")), stack)
+        error = str(raised.value)
+        if "\n" in error or not all(word in error for word in words):
+            lacking[stack] = error
+    assert lacking == {}
+
+
+def test_wrong_stacks_are_a_line_each_and_do_not_hide_a_right_one(tmp_path: Path) -> None:
+    wrong = {stack: MISTAKES[stack][2] for stack in ("machine", "secure")}
+    written(tmp_path, *wrong)
+    for stack, (content, words) in FILES.items():
         (tmp_path / f"Pulumi.{stack}.yaml").write_bytes(content)
+        wrong[stack] = words
 
     answer = gpuyard("review", "--program", tmp_path)
 
     assert answer.code == 2
     assert "Traceback" not in answer.err
-    assert answer.out.startswith("right "), "a wrong stack does not hide a right one"
+    assert answer.out.startswith("right ")
     errors = dict(line.removeprefix("error: stack ").split(": ", 1) for line in answer.err.splitlines())
-    expected = {**{s: words for s, (_, _, words) in MISTAKES.items()}, **{s: words for s, (_, words) in FILES.items()}}
-    assert sorted(errors) == sorted(expected), "a line each, and none for the right one"
-    lacking = {s: errors[s] for s, words in expected.items() if not all(word in errors[s] for word in words)}
+    assert sorted(errors) == sorted(wrong), "a line each, and none for the right one"
+    lacking = {
+        stack: errors[stack] for stack, words in wrong.items() if not all(word in errors[stack] for word in words)
+    }
     assert lacking == {}
 
 

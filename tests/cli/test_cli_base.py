@@ -176,6 +176,12 @@ def test_the_command_says_both_sides_and_its_code_and_refuses_what_does_not_go_t
     assert git(shop, "status", "--porcelain") == ""
 
 
+def test_a_day_before_that_of_the_change_is_wrong_input(shop: Path) -> None:
+    """By an older day a waiver of the base that has ended would hold again."""
+    with pytest.raises(InputError, match="the day of the review, 2026-11-29, is before 2026-11-30, on which"):
+        each_compared((), shop, 60, "main", date="2026-11-29", only_new=False, over=lambda found: found)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -114,7 +114,7 @@ def test_the_command_refuses_an_example_until_it_is_fixed(tmp_path: Path) -> Non
 def test_every_rule_has_an_example_that_it_refuses() -> None:
     shown = {finding["rule"] for name in NAMES for finding in expected(name)["findings"]}
     known = rules.load(find_policies(EXAMPLES).directories).rules
-    # Waivers: tests/review/test_waivers.py. How old the catalogue is, no program says, nor what it was before.
+    # Waivers: tests/review/waiving/test_waivers.py. How old the catalogue is, no program says, nor what it was before.
     assert shown == {rule for rule in known if not rule.startswith(GROUP)} - {
         "supply_chain/floors_age",
         "cost/increase",

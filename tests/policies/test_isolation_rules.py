@@ -51,6 +51,30 @@ HIDDEN: dict[str, tuple[Json, str]] = {
         ),
         "/spec/workerSpec/containers/0/securityContext/privileged",
     ),
+    "a sidecar of a Workflow": (
+        custom("argoproj.io/v1alpha1", "Workflow", {"templates": [{"name": "a", "sidecars": [PRIVILEGED]}]}),
+        "/spec/templates/0/sidecars/0/securityContext/privileged",
+    ),
+    "what every step of a Workflow has": (
+        custom("argoproj.io/v1alpha1", "WorkflowTemplate", {"templateDefaults": {"container": PRIVILEGED}}),
+        "/spec/templateDefaults/container/securityContext/privileged",
+    ),
+    "a template inside a step of a CronWorkflow": (
+        custom(
+            "argoproj.io/v1alpha1",
+            "CronWorkflow",
+            {"workflowSpec": {"templates": [{"name": "a", "steps": [[{"inline": {"script": PRIVILEGED}}]]}]}},
+        ),
+        "/spec/workflowSpec/templates/0/steps/0/0/inline/script/securityContext/privileged",
+    ),
+    "a plugin of a Workflow": (
+        custom(
+            "argoproj.io/v1alpha1",
+            "Workflow",
+            {"executorPlugins": [{"spec": {"sidecar": {"container": PRIVILEGED}}}]},
+        ),
+        "/spec/executorPlugins/0/spec/sidecar/container/securityContext/privileged",
+    ),
     "the host's disk of a Workflow": (
         custom("argoproj.io/v1alpha1", "Workflow", {"volumes": [{"name": "d", "hostPath": {"path": "/"}}]}),
         "/spec/volumes/0/hostPath",

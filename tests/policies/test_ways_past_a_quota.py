@@ -75,7 +75,46 @@ def quota(hard: Json, name: str = "second", **spec: Any) -> Json:
 TOO_MUCH: Found = [("tenant_maximum", "violation", HARD)]
 RAY = {"groupName": "g", "replicas": 1, "maxReplicas": 8, "template": {"spec": takes(1)}}
 
+DEVICES = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
+UNCAPPED: Found = [("namespaces", "violation", "/metadata/name")]
+
+
+def claims(request: Json, kind: str = "ResourceClaimTemplate", **pod: Any) -> list[Json]:
+    """Two pods that claim devices, and what they claim them by."""
+    devices = {"devices": {"requests": [{"name": "gpu"} | request]}}
+    spec = {"spec": devices} if kind == "ResourceClaimTemplate" else devices
+    claim = {"name": "gpu", "resourceClaimTemplateName": "gpus"} | pod
+    manifest = workload("Deployment", pod_spec() | {"resourceClaims": [claim]}, name="model")
+    manifest["spec"]["replicas"] = 2
+    return [one(manifest), custom("resource.k8s.io/v1", kind, spec, "gpus")]
+
+
+def device_class(name: str, expression: str) -> Json:
+    manifest = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name}}
+    return one(manifest | {"spec": {"selectors": [{"cel": {"expression": expression}}]}}, "class")
+
+
+BIG = device_class("big", 'device.driver == "gpu.nvidia.com"')
+CARDS = device_class("cards", 'device.driver == "dra.net"')
+
 WAYS: dict[str, tuple[list[Json], Found]] = {
+    "devices by a claim": (claims({"exactly": {"deviceClassName": "gpu.nvidia.com", "count": 8}}), UNCAPPED),
+    "devices of a class of one's own": ([*claims({"exactly": {"deviceClassName": "big"}}), BIG], UNCAPPED),
+    "devices past their quota": (
+        [*claims({"exactly": {"deviceClassName": "gpu.nvidia.com", "count": 3}}), quota({DEVICES: "4"})],
+        [("tenant_maximum", "violation", f"/spec/hard/{DEVICES.replace('/', '~1')}")],
+    ),
+    "all devices of a node": (
+        [*claims({"deviceClassName": "gpu.nvidia.com", "allocationMode": "All"}), quota({DEVICES: "63"})],
+        [("tenant_maximum", "violation", f"/spec/hard/{DEVICES.replace('/', '~1')}")],
+    ),
+    "the larger of two alternatives": (
+        [
+            *claims({"firstAvailable": [{"deviceClassName": "gpu.nvidia.com", "count": n} for n in (1, 4)]}),
+            quota({DEVICES: "7"}),
+        ],
+        [("tenant_maximum", "violation", f"/spec/hard/{DEVICES.replace('/', '~1')}")],
+    ),
     "more replicas than GPUs": ([one(model(replicas=5))], TOO_MUCH),
     "two models that fit alone": ([one(model(3), "a"), one(model(2, name="other"), "b")], TOO_MUCH),
     "a scaler": ([one(model()), hpa(8)], TOO_MUCH),
@@ -149,6 +188,11 @@ def test_a_way_past_a_quota_is_told(name: str) -> None:
 
 
 RIGHT: dict[str, list[Json]] = {
+    "devices within their quota": [
+        *claims({"exactly": {"deviceClassName": "gpu.nvidia.com", "count": 2}}),
+        quota({DEVICES: "4"}),
+    ],
+    "cards of a network": [*claims({"exactly": {"deviceClassName": "cards", "allocationMode": "All"}}), CARDS],
     "a model within its quota": [one(model()), hpa(4)],
     "jobs that wait for each other": [one(model(4, "Job", name), name) for name in ("a", "b", "c")],
     "jobs in a queue": [

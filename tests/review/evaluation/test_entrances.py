@@ -34,6 +34,8 @@ def ingress(annotations: Json, **spec: Any) -> list[Json]:
         ({"service.beta.kubernetes.io/aws-load-balancer-type": "external"}, {}),
         ({"networking.gke.io/load-balancer-type": "Internal"}, {}),
         ({"cloud.google.com/load-balancer-type": "Internal"}, {}),
+        ({"service.kubernetes.io/qcloud-loadbalancer-internal-subnetid": "subnet-1"}, {}),
+        ({"oci-network-load-balancer.oraclecloud.com/internal": "true"}, {}),
         ({"service.beta.kubernetes.io/azure-load-balancer-internal": True}, {}),
         ({"metallb.io/address-pool": "office"}, {}),
         ({}, {"loadBalancerClass": "service.k8s.aws/nlb"}),
@@ -91,12 +93,47 @@ def test_an_ingress_is_an_entrance_where_it_says_so() -> None:
         ({f"{ALB}auth-type": "oidc"}, True),
         ({f"{ALB}auth-type": "cognito"}, True),
         ({f"{ALB}auth-type": "none"}, False),
-        ({f"{ALB}mutual-authentication": "[]"}, True),
+        ({f"{ALB}auth-type": "oidc", f"{ALB}auth-on-unauthenticated-request": "allow"}, False),
+        ({f"{ALB}auth-type": "oidc", f"{ALB}auth-on-unauthenticated-request": "deny"}, True),
+        ({f"{ALB}auth-type": "oidc", f"{ALB}listen-ports": '[{"HTTP": 80}, {"HTTPS": 443}]'}, False),
+        ({f"{ALB}auth-type": "oidc", f"{ALB}listen-ports": '[{"HTTP": 80}]', f"{ALB}ssl-redirect": "443"}, False),
+        (
+            {
+                f"{ALB}auth-type": "oidc",
+                f"{ALB}listen-ports": '[{"HTTP": 80, "HTTPS": 443}]',
+                f"{ALB}ssl-redirect": "443",
+            },
+            True,
+        ),
+        (
+            {f"{ALB}jwt-validation": '{"jwksEndpoint": "https://idp.example/keys", "issuer": "https://idp.example"}'},
+            True,
+        ),
+        ({f"{ALB}jwt-validation": "yes"}, False),
+        ({f"{ALB}mutual-authentication": "[]"}, False),
+        ({f"{ALB}mutual-authentication": '[{"port": 443, "mode": "off"}]'}, False),
+        ({f"{ALB}mutual-authentication": '[{"port": 443, "mode": "passthrough"}]'}, False),
+        ({f"{ALB}mutual-authentication": '[{"port": 443, "mode": "verify", "trustStore": "own"}]'}, True),
+        (
+            {
+                f"{ALB}mutual-authentication": '[{"port": 443, "mode": "verify", "trustStore": "own"}]',
+                f"{ALB}listen-ports": '[{"HTTPS": 443}, {"HTTPS": 8443}]',
+            },
+            False,
+        ),
     ],
 )
 def test_an_ingress_says_whether_it_asks_who_calls(annotations: Json, authenticated: bool) -> None:
     (found,) = ingress({f"{ALB}scheme": "internet-facing"} | annotations)
     assert found["authenticated"] is authenticated
+
+
+def test_a_public_load_balancer_in_front_of_one_that_is_not_is_an_entrance() -> None:
+    front = {f"{ALB}scheme": "internal", f"{ALB}frontend-nlb-scheme": "internet-facing"}
+    assert ingress(front) == [], "which is not switched on"
+    (found,) = ingress(front | {f"{ALB}enable-frontend-nlb": "true"})
+    assert found["path"].endswith("frontend-nlb-scheme")
+    assert ingress(front | {f"{ALB}enable-frontend-nlb": "true", f"{ALB}frontend-nlb-security-groups": "sg-1"}) == []
 
 
 def test_an_ingress_for_some_networks_names_them() -> None:

@@ -76,8 +76,24 @@ KINDS: dict[str, tuple[Json, list[str]]] = {
         ["/spec/services/Frontend/extraPodSpec/mainContainer"],
     ),
     "argoproj.io/v1alpha1:Workflow": (
-        {"templates": [{"container": ONE}, {"script": ONE}]},
-        ["/spec/templates/0/container", "/spec/templates/1/script"],
+        {
+            "templates": [
+                {"container": ONE, "sidecars": [ONE]},
+                {"script": ONE, "initContainers": [ONE]},
+                {"containerSet": {"containers": [ONE]}},
+                {"dag": {"tasks": [{"inline": {"container": ONE}}]}},
+            ],
+            "templateDefaults": {"sidecars": [ONE]},
+        },
+        [
+            "/spec/templateDefaults/sidecars/0",
+            "/spec/templates/0/container",
+            "/spec/templates/0/sidecars/0",
+            "/spec/templates/1/initContainers/0",
+            "/spec/templates/1/script",
+            "/spec/templates/2/containerSet/containers/0",
+            "/spec/templates/3/dag/tasks/0/inline/container",
+        ],
     ),
     "sparkoperator.k8s.io/v1beta2:SparkApplication": (
         {"driver": ONE | {"sidecars": [ONE]}, "executor": ONE},
@@ -100,6 +116,7 @@ def test_every_container_of_a_kind_is_found_once(kind: str) -> None:
         ("kubernetes:apps/v1:Deployment", True),
         ("kubernetes:apps/v1:DeploymentPatch", False),
         ("kubernetes:kubeflow.org/v1:PyTorchJob", True),
+        ("kubernetes:kubeflow.org/v1:JAXJob", True),
         ("kubernetes:serving.kserve.io/v1beta1:InferenceService", False),
         ("kubernetes:somebody.example/v1:Whatever", False),
     ],

@@ -1,28 +1,16 @@
+"""A program is recorded in a process of its own, with its own interpreter, folder and packages."""
+
 from __future__ import annotations
 
-import json
-import os
-import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from recorded import PROGRAMS, inputs, record, write
+from recorded import PROGRAMS, inputs, record, refused, write
 
-from gpuyard.review import document
-from gpuyard.review.program import process
 from gpuyard.review.program.record import ProgramError, find_project, record_program
 
 RESOURCE = 'import pulumi\npulumi.CustomResource("a:b:C", "it", {"x": 1})\n'
-CIPHERTEXT = "v1:bm9uY2U=:Y2lwaGVydGV4dA=="
-
-
-def refused(folder: Path, source: str, *, seconds: float = 60, config: str = "config: {}\n") -> str:
-    """The message with which a program is refused."""
-    with pytest.raises(ProgramError) as caught:
-        record(write(folder, source, config=config), seconds=seconds)
-    return str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -96,78 +84,6 @@ def test_what_a_failed_program_printed_last_is_shown(tmp_path: Path) -> None:
     assert "  line 39\n" in message
     assert "  to stderr" in message
     assert "line 0\n" not in message
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "while True:\n    pass\n",
-        "import time\ntime.sleep(3600)\n",
-        "import threading\nthreading.Event().wait()\n",
-        "import asyncio, pulumi\nasync def main():\n    await asyncio.sleep(3600)\npulumi.run(main)\n",
-        "import signal\nfor s in (2, 15):\n    signal.signal(s, signal.SIG_IGN)\nwhile True:\n    pass\n",
-        "import pulumi\npulumi.CustomResource('a:b:C', 'it', {'x': pulumi.Output.from_input(None).apply(lambda _: "
-        "__import__('asyncio').get_event_loop().create_future())})\n",
-        "while True:\n    print('x' * 1000)\n",
-    ],
-)
-def test_a_program_that_never_ends_is_ended(tmp_path: Path, source: str) -> None:
-    assert f"{tmp_path}: is not done after 1.5 s, and was ended" in refused(tmp_path, source, seconds=1.5)
-
-
-def test_what_the_program_started_is_ended_with_it(tmp_path: Path) -> None:
-    """Whether it is interrupted or ends by itself."""
-
-    def interrupt(count: int) -> None:
-        raise KeyboardInterrupt
-
-    source = f"""
-import os, subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-open({str(tmp_path / "pid")!r}, "w").write(str(child.pid))
-{RESOURCE}
-pulumi.runtime.invoke("aws:index/getRegion:getRegion", {{}})
-"""
-    with pytest.raises(KeyboardInterrupt):
-        record_program(write(tmp_path, f"{source}\nwhile True: pass\n"), "dev", timeout_s=60, on_progress=interrupt)
-    pids = [int((tmp_path / "pid").read_text())]
-    record(write(tmp_path, source))
-    pids.append(int((tmp_path / "pid").read_text()))
-    for pid in pids:
-        assert gone(pid), "it would wait for ten minutes"
-
-
-def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-            if Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":
-                return True
-        except ProcessLookupError:
-            return True
-        os.sched_yield()  # a killed process is gone as soon as its new parent has looked
-    return False
-
-
-def test_threads_and_cleanups_of_a_program_do_not_hold_a_review(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(process, "GRACE_SECONDS", 600)
-    source = f"""
-import atexit, threading, time
-threading.Thread(target=time.sleep, args=(600,)).start()
-atexit.register(lambda: open({str(tmp_path / "left")!r}, "w").write("tidied"))
-{RESOURCE}
-"""
-    assert inputs(record(write(tmp_path, source), seconds=600), "it") == {"x": 1}
-    assert (tmp_path / "left").read_text() == "tidied"
-
-
-def test_a_cleanup_that_hangs_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "GRACE_SECONDS", 0.5)
-    source = f"import atexit, time\natexit.register(time.sleep, 600)\n{RESOURCE}"
-    assert inputs(record(write(tmp_path, source), seconds=600), "it") == {"x": 1}
 
 
 def test_what_a_program_prints_cannot_spoil_its_recording(tmp_path: Path) -> None:
@@ -282,68 +198,6 @@ def test_main_may_be_a_file(tmp_path: Path) -> None:
     assert inputs(record(find_project(tmp_path)), "it") == {"x": 1}
 
 
-SECRETS = f"""
-encryptionsalt: v1:c2FsdA==:{CIPHERTEXT}
-config:
-  shop:token: {{secure: {CIPHERTEXT}}}
-  shop:plain: visible
-"""
-
-
-def test_a_secret_of_the_configuration_is_in_no_message_and_no_recording(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not even where the shell that starts the review has it decrypted."""
-    secret = "decrypted-by-somebody"
-    monkeypatch.setenv("PULUMI_CONFIG", json.dumps({"shop:token": secret, "shop:other": secret}))
-    monkeypatch.setenv("PULUMI_CONFIG_SHOP_TOKEN", secret)
-    monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", secret)
-    monkeypatch.setenv("PULUMI_ACCESS_TOKEN", secret)
-    source = """
-import os, sys, pulumi
-config = pulumi.Config()
-token = config.require_secret("token")
-for stream in (sys.stdout, sys.stderr):
-    print(config.get("token"), config.get("other"), dict(os.environ), token, file=stream)
-pulumi.log.info(f"{config.get('token')} {token}")
-pulumi.CustomResource("a:b:C", "it", {"token": token, "text": config.require("token"), "plain": config.get("plain")})
-if FAIL:
-    raise ValueError(f"{config.get('token')} {dict(os.environ)}")
-"""
-    message = refused(tmp_path, source.replace("FAIL", "True"), config=SECRETS)
-    recording = record(write(tmp_path, source.replace("FAIL", "False"), config=SECRETS))
-    whole = document.dumps(document.build(recording, date="2026-11-30", environment="dev"))
-    for text in (message, whole, json.dumps(recording.log)):
-        assert secret not in text
-        assert CIPHERTEXT not in text
-    assert inputs(recording, "it") == {"token": None, "text": None, "plain": "visible"}
-
-
-def test_a_secret_of_the_program_itself_is_masked_in_its_output_and_log(tmp_path: Path) -> None:
-    source = """
-import pulumi
-pulumi.CustomResource("a:b:C", "it", {"a": pulumi.Output.secret({"deep": ["literal-secret"]})})
-pulumi.runtime.invoke("aws:index/getRegion:getRegion", {})
-pulumi.log.warn("it is literal-secret")
-print("printed literal-secret")
-if FAIL:
-    raise ValueError("raised literal-secret")
-"""
-    message = refused(tmp_path, source.replace("FAIL", "True"))
-    assert "literal-secret" not in message
-    assert "raised [secret]" in message
-    assert "printed [secret]" in message
-    recording = record(write(tmp_path, source.replace("FAIL", "False")))
-    assert recording.log == [{"severity": "warning", "message": "it is [secret]"}]
-
-
-def test_reading_a_secret_as_plain_text_is_refused_with_the_way_to_read_it(tmp_path: Path) -> None:
-    message = refused(tmp_path, "import pulumi\npulumi.Config().require_int('token')\n", config=SECRETS)
-    assert "Configuration 'shop:token' value '<secret>' is not a valid 'int'" in message
-    assert "a review never decrypts secrets" in message
-    assert "read them by the *_secret methods of pulumi.Config" in message
-
-
 def test_the_programs_own_answers_come_first(tmp_path: Path) -> None:
     (tmp_path / "gpuyard.invokes.yaml").write_text(
         "aws:index/getRegion:getRegion: {id: 'own-{region}'}\n"
@@ -375,23 +229,3 @@ def test_answers_that_are_no_mapping_are_refused(tmp_path: Path, answers: str, m
 def test_the_example_program_is_recorded_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert len(record(find_project(PROGRAMS / "everything")).resources) == 24
-
-
-def test_an_interrupted_review_ends_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ended: list[int] = []
-    real = os.killpg
-
-    def killpg(pid: int, number: int) -> None:
-        ended.append(pid)
-        assert number == signal.SIGKILL
-        real(pid, number)
-
-    def interrupt(count: int) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "killpg", killpg)
-    source = f"{RESOURCE}pulumi.runtime.invoke('aws:index/getRegion:getRegion', {{}})\nwhile True: pass\n"
-    with pytest.raises(KeyboardInterrupt):
-        record_program(write(tmp_path, source), "dev", timeout_s=60, on_progress=interrupt)
-    assert len(ended) == 1
-    assert gone(ended[0])

@@ -42,6 +42,7 @@
 package gpuyard.rules.isolation.tenant_access
 
 import data.gpuyard.lib.match
+import data.gpuyard.lib.roles
 import data.gpuyard.lib.tenants
 
 # --- whom a role is given to
@@ -50,7 +51,7 @@ deny contains finding if {
 	some binding in cluster_bindings
 	some i, subject in subjects(binding)
 	tenant(subject)
-	some power in powers(role_of(binding))
+	some power in roles.powers(roles.role_of(binding))
 	finding := told(binding, i, sprintf("%v may %v, in every namespace", [shown(subject), power]))
 }
 
@@ -59,7 +60,7 @@ deny contains finding if {
 	operators(binding)
 	some i, subject in subjects(binding)
 	tenant(subject)
-	some write in writes(role_of(binding))
+	some write in roles.writes(roles.role_of(binding))
 	finding := told(binding, i, sprintf("%v may %v in namespace %v, whose pods are privileged", [shown(subject), write, binding.namespace]))
 }
 
@@ -68,8 +69,8 @@ deny contains finding if {
 	not operators(binding)
 	some i, subject in subjects(binding)
 	tenant(subject)
-	some rule in rules(role_of(binding))
-	some what in (usurping(rule) | unwalling(rule))
+	some rule in roles.rules(roles.role_of(binding))
+	some what in (roles.usurping(rule) | roles.unwalling(rule))
 	message := sprintf("%v may %v in namespace %v, and so take away its quota and its walls", [shown(subject), what, binding.namespace])
 	finding := object.union(told(binding, i, message), {"level": "advisory"})
 }
@@ -85,7 +86,7 @@ cluster_bindings := object.get(input.objects, "ClusterRoleBinding.rbac.authoriza
 
 bindings := object.get(input.objects, "RoleBinding.rbac.authorization.k8s.io", [])
 
-subjects(binding) := listed(binding.body, "subjects")
+subjects(binding) := roles.listed(binding.body, "subjects")
 
 operators(binding) if {
 	is_string(binding.namespace)
@@ -153,7 +154,7 @@ own_namespaces := {namespace.name | some namespace in tenants.namespaces; namesp
 tenants_people contains name if {
 	some tenant_ in input.by_type["gpuyard:index:Tenant"]
 	some part in ["groups", "viewers"]
-	some name in listed(tenant_.inputs, part)
+	some name in roles.listed(tenant_.inputs, part)
 }
 
 # Whoever has roles in several is more likely one who runs them all.
@@ -170,141 +171,13 @@ roles_in[name] contains binding.namespace if {
 	name := subject.name
 }
 
-# --- what a role may do
-
-role_of(binding) := {
-	"kind": object.get(binding.body, ["roleRef", "kind"], ""),
-	"name": object.get(binding.body, ["roleRef", "name"], ""),
-	"namespace": object.get(binding, "namespace", ""),
-}
-
-# Kubernetes' own, as far as they write.
-known := {
-	"admin": [{"apiGroups": ["", "apps", "batch", "rbac.authorization.k8s.io"], "resources": ["pods", "secrets", "roles"], "verbs": ["create", "update"]}],
-	"cluster-admin": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
-	"edit": [{"apiGroups": ["", "apps", "batch"], "resources": ["pods", "secrets"], "verbs": ["create", "update"]}],
-}
-
-rules(role) := array.concat(object.get(known, role.name, []), own) if {
-	role.kind == "ClusterRole"
-	own := [rule |
-		some found in cluster_roles
-		part_of(found, role.name)
-		some rule in listed(found.body, "rules")
-		is_object(rule)
-	]
-} else := [rule |
-	some found in input.objects["Role.rbac.authorization.k8s.io"]
-	found.name == role.name
-	object.get(found, "namespace", "") == role.namespace
-	some rule in listed(found.body, "rules")
-	is_object(rule)
-]
-
-cluster_roles := object.get(input.objects, "ClusterRole.rbac.authorization.k8s.io", [])
-
-# A cluster role by its name, those that its aggregation selects, and those that add themselves to Kubernetes' own.
-part_of(found, name) if found.name == name
-
-part_of(found, name) if {
-	some role in cluster_roles
-	role.name == name
-	some selector in listed(object.get(role.body, "aggregationRule", {}), "clusterRoleSelectors")
-	selects(selector, object.get(found.body, ["metadata", "labels"], {}))
-}
-
-part_of(found, name) if {
-	name in ["admin", "edit", "view"]
-	object.get(found.body, ["metadata", "labels", sprintf("rbac.authorization.k8s.io/aggregate-to-%v", [name])], "") == "true"
-}
-
-selects(selector, labels) if {
-	is_object(selector)
-	is_object(labels)
-	object.get(selector, "matchExpressions", []) == []
-	wanted := object.get(selector, "matchLabels", {})
-	is_object(wanted)
-	others := [key | some key, value in wanted; object.get(labels, key, null) != value]
-	count(others) == 0
-}
-
-listed(value, name) := found if {
-	is_object(value)
-	found := object.get(value, name, [])
-	is_array(found)
-} else := []
-
-changing := ["*", "bind", "create", "delete", "deletecollection", "escalate", "impersonate", "patch", "update"]
-
-writes(role) := {sprintf("%v %v", [verb, resource]) |
-	some rule in rules(role)
-	some verb in listed(rule, "verbs")
-	verb in changing
-	some resource in listed(rule, "resources")
-}
-
-# What ends in power over the cluster or others' pods where it is not bound to one namespace. Others' secrets are read by
-# reading alone.
-reaching := [
-	"*", "*/attach", "*/ephemeralcontainers", "*/exec", "*/proxy", "*/token", "clusterrolebindings", "clusterroles", "configmaps", "cronjobs", "customresourcedefinitions", "daemonsets",
-	"deployments", "jobs", "mutatingwebhookconfigurations", "namespaces", "nodes", "nodes/proxy", "persistentvolumes", "pods",
-	"pods/attach", "pods/ephemeralcontainers", "pods/exec", "replicasets", "rolebindings", "roles", "secrets",
-	"serviceaccounts", "serviceaccounts/token", "statefulsets", "validatingadmissionpolicies",
-	"validatingadmissionpolicybindings", "validatingwebhookconfigurations",
-]
-
-powers(role) := (changes(role) | readings(role)) | {usurped |
-	some rule in rules(role)
-	some usurped in usurping(rule)
-}
-
-changes(role) := {sprintf("%v %v", [verb, resource]) |
-	some rule in rules(role)
-	some verb in listed(rule, "verbs")
-	verb in changing
-	some resource in listed(rule, "resources")
-	resource in reaching
-	[verb, resource] != ["*", "*"]
-}
-
-readings(role) := {sprintf("%v secrets", [verb]) |
-	some rule in rules(role)
-	some verb in listed(rule, "verbs")
-	verb in ["get", "list", "watch"]
-	some resource in listed(rule, "resources")
-	resource in ["*", "secrets"]
-} | {sprintf("get %v", [resource]) |
-	# A kubelet runs commands in its pods for whoever may read from it.
-	some rule in rules(role)
-	"get" in listed(rule, "verbs")
-	some resource in listed(rule, "resources")
-	resource in ["*/proxy", "nodes/proxy"]
-}
-
-usurping(rule) := {sprintf("%v %v", [verb, resource]) |
-	some verb in listed(rule, "verbs")
-	verb in ["bind", "escalate", "impersonate"]
-	some resource in listed(rule, "resources")
-} | {"do everything" |
-	"*" in listed(rule, "verbs")
-	"*" in listed(rule, "resources")
-}
-
-# Kubernetes' own admin may not: who is kept by a quota does not write it.
-unwalling(rule) := {sprintf("%v %v", [verb, resource]) |
-	some verb in listed(rule, "verbs")
-	verb in changing
-	some resource in listed(rule, "resources")
-	resource in ["limitranges", "resourcequotas"]
-}
-
 # --- roles that add themselves to those which tenants have
 
 deny contains finding if {
 	some role in input.objects["ClusterRole.rbac.authorization.k8s.io"]
 	some name in ["admin", "edit", "view"]
 	object.get(role.body, ["metadata", "labels", sprintf("rbac.authorization.k8s.io/aggregate-to-%v", [name])], "") == "true"
-	some i, rule in listed(role.body, "rules")
+	some i, rule in roles.listed(role.body, "rules")
 	is_object(rule)
 	some added in aggregated(name, rule)
 	path := sprintf("%v/rules/%v", [role.path, i])
@@ -316,12 +189,12 @@ deny contains finding if {
 	}
 }
 
-aggregated(name, rule) := usurping(rule) | {"the reading of secrets" |
+aggregated(name, rule) := roles.usurping(rule) | {"the reading of secrets" |
 	name == "view"
-	some verb in listed(rule, "verbs")
+	some verb in roles.listed(rule, "verbs")
 	verb in ["get", "list", "watch"]
-	"secrets" in listed(rule, "resources")
-	"" in listed(rule, "apiGroups")
+	"secrets" in roles.listed(rule, "resources")
+	"" in roles.listed(rule, "apiGroups")
 }
 
 # --- EKS: a policy of AWS's own, for a principal that is a tenant's
@@ -335,7 +208,7 @@ deny contains finding if {
 	where := reach(association)
 	some entry in input.by_type["aws:eks/accessEntry:AccessEntry"]
 	entry.inputs.principalArn == association.inputs.principalArn
-	some group in listed(entry.inputs, "kubernetesGroups")
+	some group in roles.listed(entry.inputs, "kubernetesGroups")
 	tenant({"kind": "Group", "name": group})
 	finding := {
 		"urn": association.urn,
@@ -349,7 +222,7 @@ reach(association) := "in every namespace" if object.get(association.inputs, ["a
 
 else := sprintf("in namespace %v, whose pods are privileged", [sort(found)[0]]) if {
 	found := {name |
-		some name in listed(object.get(association.inputs, "accessScope", {}), "namespaces")
+		some name in roles.listed(object.get(association.inputs, "accessScope", {}), "namespaces")
 		is_string(name)
 		match.one_of(input.limits.namespaces.privileged, name)
 	}

@@ -16,13 +16,15 @@
 #     - {type: "kubernetes:core/v1:Namespace", path: /metadata/name, fires: true}
 #     - {type: "kubernetes:core/v1:ResourceQuota", path: /metadata/namespace}
 #     - {type: "kubernetes:core/v1:ResourceQuota", path: /spec, fires: true}
+#     - {type: "kubernetes:resource.k8s.io/*:ResourceClaimTemplate", path: /spec}
 #   refers:
 #     - {type: "kubernetes:*", path: /metadata/namespace, to: "kubernetes:core/v1:Namespace"}
 #   frameworks:
 #     - "NSA and CISA Kubernetes Hardening Guidance: Resource policies"
 #     - "OWASP Top 10 for LLM Applications 2025: LLM10 Unbounded Consumption"
 #   remediation: >-
-#     Add a ResourceQuota with requests.<resource> for each accelerator, 0 where the namespace is to have none, and a
+#     Add a ResourceQuota with requests.<resource> for each accelerator, and <class>.deviceclass.resource.k8s.io/devices
+#     for each class that is claimed, 0 where the namespace is to have none, and a
 #     LimitRange. A namespace of an operator belongs to `namespaces.system` in policies/limits.
 package gpuyard.rules.quota.namespaces
 
@@ -41,10 +43,10 @@ deny contains finding if {
 	finding := {
 		"urn": namespace.urn,
 		"path": path,
-		"message": sprintf("pods of namespace %v may take any number of %v: add a ResourceQuota with requests.%v", [
+		"message": sprintf("pods of namespace %v may take any number of %v: add a ResourceQuota with %v", [
 			shown(namespace),
 			concat(" and ", sort(uncapped)),
-			concat(" and requests.", sort(uncapped)),
+			concat(" and ", [counted(resource) | some resource in sort(uncapped)]),
 		]),
 		"rests_on": [path],
 	}
@@ -70,6 +72,11 @@ deny contains finding if {
 		"rests_on": [],
 	}
 }
+
+# How a quota names it: devices of a class have a name of their own there.
+counted(resource) := resource if endswith(resource, ".deviceclass.resource.k8s.io/devices")
+
+else := sprintf("requests.%v", [resource])
 
 shown(namespace) := namespace.name if namespace.name != ""
 

@@ -20,6 +20,7 @@
 #     - {type: "kubernetes:kueue.x-k8s.io/*:ClusterQueue", path: /spec/cohort}
 #     - {type: "kubernetes:kueue.x-k8s.io/*:ClusterQueue", path: /spec/cohortName}
 #     - {type: "kubernetes:kueue.x-k8s.io/*:LocalQueue", path: /spec/clusterQueue}
+#     - {type: "kubernetes:resource.k8s.io/*:ResourceClaimTemplate", path: /spec}
 #   refers:
 #     - {type: "kubernetes:*", path: /metadata/namespace, to: "kubernetes:core/v1:Namespace"}
 #     - {type: "kubernetes:autoscaling/*:HorizontalPodAutoscaler", path: /spec/scaleTargetRef/name, to: "kubernetes:apps/v1:Deployment"}
