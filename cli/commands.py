@@ -37,6 +37,7 @@ COMMANDS = (
     "cost",
     "explain",
     "machines",
+    "size",
     "schema",
     "prices",
     "quotas",

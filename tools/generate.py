@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import statistics
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gpuyard.components.serving.load import estimate
 from gpuyard.components.stack import stack_schema
 from gpuyard.review.evaluation import limits
 from gpuyard.review.evaluation import rules as policies
@@ -27,6 +30,44 @@ def main() -> None:
     (REFERENCE / "stack.md").write_text(stack_page(schema))
     (REFERENCE / "report.schema.json").write_text(json.dumps(report_schema(), indent=2) + "\n")
     (REFERENCE / "rules.md").write_text(rules_page(list(policies.load(find_policies(ROOT).directories).rules.values())))
+    (REFERENCE / "sizing.md").write_text(sizing_page())
+
+
+def sizing_page() -> str:
+    """Every measurement of throughput, as sizing would estimate it without it."""
+    page = [
+        f"# How wrong sizing is\n\n{NOTICE}",
+        "Each measurement is left out, and estimated from the rest: from the nearest of the same architecture, and "
+        "from other architectures alone, as if nobody had measured this one. The bound is what the accelerator could "
+        "reach. Figures are output tokens a second of one accelerator.\n\n",
+    ]
+    near = {error.measurement: error for error in estimate.errors("measured")}
+    like = {error.measurement: error for error in estimate.errors("like")}
+    page += _table("estimated from", "points", "median error", "nine of ten below", "worst")
+    page.append(_row("the same architecture", *_spread([error.error for error in near.values()])))
+    page.append(_row("other architectures", *_spread([error.error for error in like.values()])) + "\n")
+    page += _table("model", "weights", "on", "engine", "in / out", "in flight", "bound", "measured", "same", "others")
+    for one, error in near.items():
+        page.append(
+            _row(
+                one.model,
+                one.weights,
+                f"{one.accelerators} x {one.accelerator}",
+                f"{one.engine} {one.version}",
+                f"{one.input} / {one.output}",
+                str(one.concurrency),
+                f"{error.bound:,.0f}",
+                f"{one.tokens_second:,.0f}",
+                *(f"{found.estimated:,.0f} ({found.error:+.0%})" for found in (error, like[one])),
+            )
+        )
+    return "".join(page)
+
+
+def _spread(errors: Sequence[float]) -> tuple[str, ...]:
+    sizes = sorted(abs(error) for error in errors)
+    parts = (statistics.median(sizes), sizes[int(0.9 * len(sizes))], sizes[-1])
+    return str(len(sizes)), *(f"{part:.0%}" for part in parts)
 
 
 def stack_page(schema: dict[str, Any]) -> str:
