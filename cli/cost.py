@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from gpuyard.cli.output import emit, for_terminal
+from gpuyard.cli.output import emit, for_terminal, format_option
 from gpuyard.cli.stacks import each_stack, options
 from gpuyard.review.judge import describe
 from gpuyard.review.report.terminal import print_cost
@@ -16,14 +16,7 @@ from gpuyard.review.report.terminal import print_cost
 
 @click.command(short_help="What stacks cost a month.")
 @options
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["terminal", "json"]),
-    default="terminal",
-    show_default=True,
-    help="What is printed.",
-)
+@format_option
 def cost(stacks: tuple[str, ...], program: Path, date: str, timeout: float | None, format_: str) -> None:
     """Say what STACKs, or every stack of the program, cost a month of 730 hours: at the least that the scalers may
     reach, as created, and at the most. A price that is not known is shown as ?, and never counted as 0.

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gpuyard import catalogue
-from gpuyard.cli.output import emit, for_terminal
+from gpuyard.cli.output import emit, for_terminal, format_option
 from gpuyard.review.errors import InputError
 
 CLOUDS = ("aws", "gcp", "onprem")
@@ -51,14 +51,7 @@ class Offered:
 @click.argument("filters", metavar="[FILTER]...", nargs=-1)
 @click.option("--cloud", type=click.Choice(CLOUDS), help="Only machines of this cloud.")
 @click.option("--region", metavar="REGION", help="Prices of this region, not of the cheapest that is known.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["terminal", "json"]),
-    default="terminal",
-    show_default=True,
-    help="What is printed.",
-)
+@format_option
 def machines(filters: tuple[str, ...], cloud: str | None, region: str | None, format_: str) -> None:
     """List the machines of the catalogue: those that every FILTER is a part of the name, the cloud, the
     accelerator, its vendor or the resource that pods ask for. Without one, all.

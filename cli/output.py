@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+import click
 from rich.console import Console
 
 from gpuyard.review.errors import GateError, InputError
@@ -17,6 +18,15 @@ FILE_WIDTH = 140
 
 NARROWEST = 80
 """Columns that a table of costs needs. A narrower terminal folds the lines itself; a table would cut off numbers."""
+
+format_option = click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["terminal", "json"]),
+    default="terminal",
+    show_default=True,
+    help="What is printed.",
+)
 
 
 def for_terminal(draw: Callable[[Console], None]) -> str:

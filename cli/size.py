@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from gpuyard.cli.output import emit, for_terminal
+from gpuyard.cli.output import emit, for_terminal, format_option
 from gpuyard.cli.stacks import program_option
 from gpuyard.review.errors import InputError
 
@@ -96,14 +96,7 @@ class Sized:
 @click.option("--simulate", is_flag=True, help="Send requests through bursts, failures and an update, one by one.")
 @click.option("--burst", type=click.FloatRange(1, 100), default=1.5, show_default=True, help="Times the load, if so.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the simulation's chance.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["terminal", "json"]),
-    default="terminal",
-    show_default=True,
-    help="What is printed.",
-)
+@format_option
 @program_option
 def size(endpoint: str | None, program: Path, format_: str, **given: Any) -> None:
     """Say how many replicas ENDPOINT needs for a load, how many requests each has in flight, and what the machines
@@ -149,12 +142,14 @@ def _sized(target: Target, given: dict[str, Any], program: Path) -> Sized:
     from gpuyard.components.serving.load.curve import read
     from gpuyard.components.serving.load.plan import Impossible, Load, plan
     from gpuyard.components.serving.load.speed import Speed, speed
+    from gpuyard.review.evaluation.evaluate import find_policies
     from gpuyard.review.prices import prices
+    from gpuyard.review.program.project import root_of
 
     zones = given["zones"] or target.zones
     load = Load(given["rps"], given["p99"], zones)
     tokens = (given["input_"], given["output_"])
-    own = program / "policies" / "prices.csv"
+    own = find_policies(root_of(program)).prices
     try:
         if given["measured"]:
             known = Speed(read(given["measured"]), None)
@@ -169,9 +164,7 @@ def _sized(target: Target, given: dict[str, Any], program: Path) -> Sized:
                 unsure.append(plan(known.curve.slower(1 / ratio), load).replicas)
             except Impossible:
                 unsure.append(None)
-        cost = bill(
-            target.site, planned.replicas, target.accelerators, zones, prices(own if own.is_file() else None).of
-        )
+        cost = bill(target.site, planned.replicas, target.accelerators, zones, prices(own).of)
     except ValueError as error:
         raise InputError(str(error)) from error
     results = tuple(_simulated(known, planned, load, given)) if given["simulate"] else ()

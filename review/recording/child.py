@@ -13,7 +13,10 @@ import importlib.util
 import json
 import os
 import runpy
+import select
+import signal
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -32,6 +35,7 @@ def main() -> None:
     sys.path[:] = [entry for entry in sys.path if not entry or Path(entry).resolve() != HERE]
     descriptor = int(sys.argv[1])
     os.set_inheritable(descriptor, False)
+    threading.Thread(target=_end_unheard, args=(descriptor,), daemon=True).start()
     with open(descriptor, "w", encoding="utf-8") as pipe:
         _answer(json.load(sys.stdin), lambda line: _write(pipe, line))
     atexit._run_exitfuncs()
@@ -39,6 +43,16 @@ def main() -> None:
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     os._exit(0)
+
+
+def _end_unheard(descriptor: int) -> None:
+    """Ends this process, and all that the program started in its group, once nobody reads the answer: a review that is
+    killed cannot do it."""
+    answer = select.poll()
+    # Without any event asked for, only its reader's end is told.
+    answer.register(descriptor, 0)
+    answer.poll()
+    os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 def _write(pipe: Any, line: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ def interrupted(where: Path, started: Path, number: int, **more: str) -> tuple[i
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         # Where the tests run in the background, they may ignore it, and so would what they start.
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+        preexec_fn=lambda: number == signal.SIGKILL or signal.signal(number, signal.SIG_DFL),
     ) as process:
         until(lambda: started.exists() and started.read_text().strip() != "")
         process.send_signal(number)
@@ -65,7 +65,9 @@ def ended(process: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)]
+)
 def test_an_interrupt_ends_the_program_that_is_recorded(tmp_path: Path, number: int, code: int) -> None:
     started = tmp_path / "started"
     where = program(tmp_path, WAITS.format(started=str(started)))
